@@ -39,6 +39,10 @@ bench: ## Benchmarks, each printed with its set-up
 	@tools/build.sh build
 	@bench/run.sh
 
+pictures: build ## Make docs/overview.png again: the Overview of a real server with a made-up laboratory
+	@tools/deps.sh test
+	@node tests/web/overview_picture.mjs
+
 fuzz: ## Fuzz every parser of outside bytes for FUZZ_SECONDS each
 	@tools/deps.sh build test
 	@tools/fuzz.sh $(FUZZ_SECONDS)
@@ -65,4 +69,4 @@ install: build ## Install under PREFIX (default /usr/local)
 clean: ## Remove what was built (not ./data)
 	@rm -rf build build-asan build-tsan build-fuzz build-coverage build-mutation artifacts
 
-.PHONY: help deps build run run-kubernetes test check test-long bench fuzz coverage mutants lint format install clean
+.PHONY: help deps build run run-kubernetes test check test-long bench pictures fuzz coverage mutants lint format install clean

@@ -1,5 +1,6 @@
 #include "api/api_server.h"
 #include "api/dispatch.h"
+#include "api/http/change_feed.h"
 #include "api/http/exchange.h"
 #include "api/http/exec_sessions.h"
 #include "api/http/listen.h"
@@ -205,6 +206,12 @@ static int start_civetweb(struct server *server, struct server_core *core, const
     return 0;
 }
 
+static void wake_streams(void *context)
+{
+    const struct server *server = context;
+    change_feed_wake(server->changes);
+}
+
 int api_server_start(struct server *server, struct error *err)
 {
     char ports[SERVER_LISTEN_MAX * 24];
@@ -218,6 +225,8 @@ int api_server_start(struct server *server, struct error *err)
     connections_init(&core->connections, (size_t)core->threads);
     core->connections.peers = server->peers;
     stream_places_init(&core->streams, core->threads / 4);
+    core->streams.wake = wake_streams;
+    core->streams.wake_context = server;
     core->deadlines = deadlines_create((size_t)core->threads, look_after_connections, core, err);
     if (!core->deadlines)
         goto failed;

@@ -59,6 +59,7 @@ struct server {
     // Appends the other rooms' metrics to /metrics. Called from workers.
     void (*write_metrics)(void *context, struct buffer *out);
     void *context;       // of both
+    int64_t started_ms;  // when the start was done; set then
     const char *warning; // a line for /readyz beside its ok; NULL: none. Set before the start is done
 
     // Set before api_server_start by who opens the database later: until it is false only probes are answered, all else

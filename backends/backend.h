@@ -40,6 +40,7 @@ struct backend_pod {
     const uint32_t *gpu_indices;
     size_t gpu_index_count;
     int64_t gpu_milli;
+    int64_t gpu_memory_mib;  // of a device of its node; 0: not known
     int64_t grace_ms;        // how long it may take to stop
     int64_t scheduled_ms;    // when it was given its place
     int64_t started_ms;      // 0: not yet
@@ -165,15 +166,22 @@ enum backend_fact_kind {
     BACKEND_POD_LOST,       // it is gone with its node, or as reason and message say
     BACKEND_POD_UNKNOWN,    // (after adopt) rows say it should be there, and it is not: the order must be given again
     BACKEND_POD_WARNING,    // something about it that people should know: reason and message
-    BACKEND_POD_USAGE,      // gpu_utilization from time_ms on
+    BACKEND_POD_USAGE,      // gpu_utilization, and gpu_memory_mib where has_gpu_memory, from time_ms on
+    BACKEND_POD_LOAD,       // it uses cpu_milli and memory_bytes from time_ms on
     BACKEND_SERVICE_CALLED, // somebody waits at an inference's address
     BACKEND_NODE_STATE,     // node_name is ready, or not, with reason
+    BACKEND_NODE_LOAD,      // all that runs on node_name uses cpu_milli and memory_bytes from time_ms on
     BACKEND_NODE_WARNING,   // something about node_name that people should know: reason and message
     BACKEND_NODE_DEVICES,   // of node_name's devices those of unusable_gpus must take nothing new
-    BACKEND_NODES_CHANGED   // read_machines has something new
+    BACKEND_NODES_CHANGED,  // read_machines has something new
+    BACKEND_LEFTOVERS       // clear_unknown has something to compare
 };
 
 #define BACKEND_NODE_TERMS_SIZE 256
+
+enum {
+    BACKEND_DEVICES_MAX = 64 // of a node that a fact tells of
+};
 
 struct backend_fact {
     enum backend_fact_kind kind;
@@ -183,13 +191,16 @@ struct backend_fact {
     int64_t exit_code;
     int64_t avoid_ms;       // BACKEND_POD_REFUSED: so long its workload stays off that node; 0: it may come back
     bool is_final;          // BACKEND_POD_ENDED, _REFUSED: no other pod of its workload would do better
-    double gpu_utilization; // percent of the devices it holds
+    double gpu_utilization; // percent of the devices it holds; negative: not known
+    bool has_gpu_memory;    // something is known of it
+    int64_t cpu_milli, memory_bytes; // BACKEND_POD_LOAD, BACKEND_NODE_LOAD
     bool ready;
     uint64_t unusable_gpus; // by index
     union {
         char node_name[256];
         // BACKEND_POD_REFUSED: what nodes its workload needs, as core/v1 nodeSelectorTerms; "": nothing is known of it.
         char node_terms[BACKEND_NODE_TERMS_SIZE];
+        int32_t gpu_memory_mib[BACKEND_DEVICES_MAX]; // that it uses of each device, by index; -1: none, or not known
     };
     char reason[64];   // Completed, Error, NodeLost, OOMKilled, ...: one word
     char message[240]; // for people; may be empty
@@ -283,8 +294,8 @@ struct backend_ops {
     // What runs though no row asks for it; BACKEND_STOP ends one, BACKEND_ADOPT makes it a pod like others. NULL:
     // nothing ever does. Any thread.
     size_t (*list_strays)(void *backend, struct arena *arena, struct backend_stray **out_strays);
-    // Called after adopt, turn by turn while it says that there is more: what is kept of workloads that rows do not
-    // know may go. NULL: nothing is.
+    // Called after adopt and after BACKEND_LEFTOVERS, turn by turn while it says that there is more: what is kept of
+    // workloads that rows do not know may go. NULL: nothing is.
     bool (*clear_unknown)(void *backend, const struct backend_known *known);
     // Takes orders over; returns without waiting for their effect. The pods of a gang that are to start together come
     // in one call.
@@ -325,6 +336,9 @@ struct backend_ops {
                            struct backend_device **out_devices);
     // What is kept on the disk, as it was measured last. NULL: nothing is. Any thread.
     void (*read_storage)(void *backend, struct arena *arena, struct backend_storage *out_storage);
+    // Whether something that it depends on fails: a sentence of what, without whose it is. NULL: nothing can. Any
+    // thread.
+    bool (*find_problem)(void *backend, char *out, size_t size);
     // Appends its own figures, as Prometheus text. NULL: it has none. Any thread.
     void (*write_metrics)(void *backend, struct buffer *out);
     void (*stop)(void *backend); // ends its threads; pods go on

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/condition.h"
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "base/timestamp.h"
@@ -138,11 +139,7 @@ static void *write_all(void *unused)
 
 int log_start(struct error *err)
 {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&queue.changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&queue.changed);
     queue.stops = queue.is_over = false;
     queue.ring = memory_alloc(RING_SIZE);
     int rc = pthread_create(&queue.thread, NULL, write_all, NULL);
@@ -155,14 +152,9 @@ int log_start(struct error *err)
 
 void log_stop(int64_t timeout_ms)
 {
-    struct timespec end;
     if (!queue.ring)
         return;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec += timeout_ms / 1000;
-    end.tv_nsec += timeout_ms % 1000 * 1000000;
-    end.tv_sec += end.tv_nsec / 1000000000;
-    end.tv_nsec %= 1000000000;
+    struct timespec end = condition_after(timeout_ms);
     pthread_mutex_lock(&queue.mutex);
     queue.stops = true;
     pthread_cond_broadcast(&queue.changed);

@@ -33,6 +33,7 @@ long_test(scheduler/invariants_50000 scheduler_invariants_test 1 50000)
 long_test(scheduler/fair_share_1000000 scheduler_fair_share_test 1000000)
 long_test(scheduler/share_tree_20000 scheduler_share_tree_test 1 20000)
 long_test(scheduler/what_if_10000 scheduler_what_if_test 1 5000)
+long_test(scheduler/quota_change_20000 scheduler_quota_change_test 1 20000)
 long_test(scheduler/more_nodes_2000 scheduler_more_nodes_test 1 2000)
 long_test(reconciler/plan_check_20000 reconciler_plan_check_test 20000)
 long_test(simulation/random_documents_5000 simulation_random_documents_test 5000)
@@ -73,6 +74,12 @@ add_library(shift_clock MODULE ${CMAKE_SOURCE_DIR}/tests/support/shift_clock/shi
 set_target_properties(shift_clock PROPERTIES PREFIX "" OUTPUT_NAME shift_clock)
 target_compile_options(shift_clock PRIVATE -fno-sanitize=all)
 target_link_options(shift_clock PRIVATE -fno-sanitize=all)
+
+# Hashes the passwords of tests at little cost (LD_PRELOAD).
+add_library(quick_passwords MODULE ${CMAKE_SOURCE_DIR}/tests/support/quick_passwords/quick_passwords.c)
+set_target_properties(quick_passwords PROPERTIES PREFIX "" OUTPUT_NAME quick_passwords)
+target_compile_options(quick_passwords PRIVATE -fno-sanitize=all)
+target_link_options(quick_passwords PRIVATE -fno-sanitize=all)
 
 # Stands in for the Kubernetes API server.
 file(GLOB fakekube CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fakekube/*.c)

@@ -14,6 +14,7 @@
 
 enum {
     OLDEST_MINOR = 20,
+    NEWEST_MINOR = 37, // that was tried
     SKEW_MAX_S = 60
 };
 
@@ -38,6 +39,11 @@ static const struct right RIGHTS[] = {
     {"", "pods", "status", "patch", false, false, "to tell why a pod waits"},
     {"", "pods", "log", "get", false, false, "to show logs"},
     {"", "pods", "exec", "create get", false, false, "for shells in pods"},
+    {"", "pods", "proxy", "get", false, false, "to read the GPUs that DCGM's exporters measure"},
+    {"", "pods", "eviction", "create", false, false, "for --kube-respect-budgets"},
+    {"storage.k8s.io", "storageclasses", "", "get list", false, false, "to know how volumes are made"},
+    {"metrics.k8s.io", "nodes", "", "list", false, false, "to know the CPU and memory that nodes use"},
+    {"metrics.k8s.io", "pods", "", "list", false, false, "to know the CPU and memory that pods use"},
     {"coordination.k8s.io", "leases", "", "get create update", true, true, "so that one server alone acts"},
 };
 
@@ -72,10 +78,17 @@ static bool look_at_version(struct visit *visit, const char *server)
         return false;
     }
     const char *version = arena_strdup(arena, kube_text_at(visit->answer.body, "gitVersion"));
-    bool is_old = strcmp(kube_text_at(visit->answer.body, "major"), "1") == 0 &&
-                  atoi(kube_text_at(visit->answer.body, "minor")) < OLDEST_MINOR;
-    add(visit, is_old ? FINDING_PROBLEM : FINDING_GOOD, arena_printf(arena, "%s is Kubernetes %s", server, version),
-        is_old ? "1.20 or newer is needed" : NULL);
+    int minor = atoi(kube_text_at(visit->answer.body, "minor"));
+    bool is_first = strcmp(kube_text_at(visit->answer.body, "major"), "1") == 0;
+    bool is_old = is_first && minor < OLDEST_MINOR, is_new = !is_first || minor > NEWEST_MINOR;
+    add(visit,
+        is_old   ? FINDING_PROBLEM
+        : is_new ? FINDING_NOTE
+                 : FINDING_GOOD,
+        arena_printf(arena, "%s is Kubernetes %s", server, version),
+        is_old   ? "1.20 or newer is needed"
+        : is_new ? "this server was tried with 1.37 and older"
+                 : NULL);
     int64_t skew_s = visit->answer.date_ms ? (visit->answer.date_ms - timestamp_now_ms()) / 1000 : 0;
     if (skew_s > SKEW_MAX_S || skew_s < -SKEW_MAX_S)
         add(visit, FINDING_NOTE, arena_printf(arena, "its clock and this machine's differ by %" PRId64 " s", skew_s),

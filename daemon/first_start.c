@@ -54,7 +54,7 @@ static int name_cluster(struct db_conn *conn, void *context, struct error *err)
     int64_t id;
     if (db_read_number(conn, SQL_NEVER_RENAMED, &id, err) < 0)
         return -1;
-    return id ? db_rename_cluster(conn, id, context, timestamp_now_ms(), err) : 0;
+    return id ? db_rename_cluster(conn, id, context, NULL, timestamp_now_ms(), err) : 0;
 }
 
 int first_start_name_cluster(struct db *db, const char *name, struct error *err)

@@ -3,6 +3,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/timestamp.h"
+#include "daemon/gpu_metrics.h"
 #include "reconciler/reconciler.h"
 
 #include <inttypes.h>
@@ -72,6 +73,7 @@ void health_write_metrics(void *context, struct buffer *out)
     for (enum db_use use = 0; use < DB_USE_COUNT; use++)
         buffer_printf(out, "prorata_database_statements_total{for=\"%s\"} %" PRId64 "\n", db_use_text(use),
                       stats.statements[use]);
+    gpu_metrics_write(health->db, out);
     reconciler_write_metrics(health->reconciler, out);
 }
 

@@ -55,6 +55,7 @@ static int register_node(struct db_conn *conn, void *context, struct error *err)
     node.name = machine->name;
     node.status = NODE_STATUS_READY;
     node.status_reason = "";
+    node.is_cordoned = false; // a person's is kept beside it
     node.gpu_count = (int64_t)machine->gpu_count;
     node.gpu_memory_mib = machine->gpu_memory_mib;
     node.gpu_type = machine->gpu_type;

@@ -206,6 +206,7 @@ static void open_doors(struct daemon *daemon)
     server->audit_key = &daemon->audit->key;
     server->openid = daemon->openid;
     server->notifications = daemon->notifications;
+    server->started_ms = timestamp_now_ms();
     atomic_store(&daemon->health.is_open, true);
     atomic_store(&server->is_starting, false);
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/uuid.h"
 #include "db/db.h"
+#include "db/events/org_events.h"
 #include "db/node_pools.h"
 #include "db/org_units.h"
 
@@ -98,10 +99,12 @@ int db_create_cluster(struct db_conn *conn, struct cluster *cluster, const char 
     return create_default_unit(conn, ORG_UNIT_PROJECT, cluster, created_by, arena, err);
 }
 
-int db_rename_cluster(struct db_conn *conn, int64_t id, const char *name, int64_t now_ms, struct error *err)
+int db_rename_cluster(struct db_conn *conn, int64_t id, const char *name, const char *who, int64_t now_ms,
+                      struct error *err)
 {
     sqlite3_stmt *stmt = NULL;
-    if (db_prepare(conn, SQL_RENAME, &stmt, err) < 0)
+    if ((who && org_events_add_renaming(conn, id, name, who, now_ms, err) < 0) ||
+        db_prepare(conn, SQL_RENAME, &stmt, err) < 0)
         return -1;
     db_bind_int(stmt, 1, id);
     db_bind_text(stmt, 2, name);

@@ -27,7 +27,9 @@ void cluster_from_row(struct sqlite3_stmt *stmt, struct arena *arena, struct clu
 // the name is taken.
 int db_create_cluster(struct db_conn *conn, struct cluster *cluster, const char *created_by, struct arena *arena,
                       struct error *err);
-int db_rename_cluster(struct db_conn *conn, int64_t id, const char *name, int64_t now_ms, struct error *err);
+// who NULL: the server itself, which is not told as an event.
+int db_rename_cluster(struct db_conn *conn, int64_t id, const char *name, const char *who, int64_t now_ms,
+                      struct error *err);
 // ERROR_INVALID while it has nodes or workloads.
 int db_delete_cluster(struct db_conn *conn, int64_t id, struct error *err);
 

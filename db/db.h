@@ -15,6 +15,8 @@
 // A full disk: every function of the group gets ERROR_UNAVAILABLE, reads go on, and writes work again when there is
 // room. Any other failure to write, fsync above all, ends the process: the outcome is unknown and a restart recovers.
 #pragma once
+#include "model/scope.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,7 +52,8 @@ const char *change_kind_text(enum change_kind kind);
 struct db_change {
     int64_t revision;
     enum change_kind kind;
-    char id[40]; // the API's id: a uuid or a decimal number
+    char id[40];                 // the API's id: a uuid or a decimal number
+    struct scope_path gone_from; // of a project or department that is deleted: where it was; else all 0
 };
 
 enum {
@@ -110,6 +113,8 @@ int db_write_alone(struct db *db, db_write_fn fn, void *context, struct error *e
 int64_t db_revision(struct db_conn *conn);
 // Notes what changed under the present number; listeners get it after the commit. id is cut at 39 bytes.
 void db_touch(struct db_conn *conn, enum change_kind kind, const char *id);
+// The same of a project or department that goes: nobody finds its place afterwards.
+void db_touch_gone(struct db_conn *conn, enum change_kind kind, int64_t id, const struct scope_path *gone_from);
 void db_touch_number(struct db_conn *conn, enum change_kind kind, int64_t id);
 // The highest number that is on disk. Any thread.
 int64_t db_last_revision(struct db *db);

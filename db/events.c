@@ -5,7 +5,7 @@
 
 static const char SQL_ADD_EVENT[] =
     "INSERT INTO events (uuid, workload_id, time_ms, type, reason, message, source, object_kind, object_name,"
-    " object_uuid) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    " object_uuid, department_id, project_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), nullif(?, 0))";
 static const char SQL_ADD_PHASE[] =
     "INSERT INTO phase_history (workload_id, time_ms, phase, message) VALUES (?, ?, ?, ?)";
 
@@ -29,10 +29,15 @@ int db_add_event(struct db_conn *conn, const struct event *event, struct error *
     db_bind_text(stmt, 8, event->object_kind);
     db_bind_text(stmt, 9, event->object_name);
     db_bind_text(stmt, 10, event->object_uuid);
+    db_bind_int(stmt, 11, event->department_id);
+    db_bind_int(stmt, 12, event->project_id);
     int rc = db_run(conn, stmt, err);
     db_release(conn, stmt);
     if (rc == 0)
-        db_touch(conn, CHANGE_EVENT, event->workload_uuid ? event->workload_uuid : event->object_uuid);
+        db_touch(conn, CHANGE_EVENT,
+                 event->touched         ? event->touched
+                 : event->workload_uuid ? event->workload_uuid
+                                        : event->object_uuid);
     return rc;
 }
 

@@ -8,7 +8,8 @@
 static const char SQL_READ[] =
     "SELECT p.node_id, p.status, w.preemptible, p.gpu_allocated_milli, p.gpu_indices_json, "
     "p.cpu_milli, p.memory_bytes, w.uuid, w.name, w.project_name, w.cluster_id, w.department_id, "
-    "w.project_id FROM pods p CROSS JOIN workloads w ON w.id = p.workload_id "
+    "w.project_id, w.department_name, p.started_ms, p.id, p.name FROM pods p CROSS JOIN workloads w ON w.id = "
+    "p.workload_id "
     "WHERE p.node_id IN (SELECT value FROM json_each(?)) AND p.deleted_ms = 0 "
     "AND p.status IN ('Binding', 'Bound', 'Running', 'Releasing') ORDER BY p.node_id, p.id";
 
@@ -28,6 +29,10 @@ static struct node_pod read_pod(sqlite3_stmt *stmt, struct arena *arena)
         .path = {.cluster_id = db_column_int(stmt, 10),
                  .department_id = db_column_int(stmt, 11),
                  .project_id = db_column_int(stmt, 12)},
+        .department_name = db_column_text(stmt, 13, arena),
+        .started_ms = db_column_int(stmt, 14),
+        .id = db_column_int(stmt, 15),
+        .name = db_column_text(stmt, 16, arena),
     };
 }
 

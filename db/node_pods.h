@@ -11,7 +11,8 @@ struct db_conn;
 struct error;
 
 struct node_pod {
-    int64_t node_id;
+    int64_t id, node_id;
+    const char *name;
     bool is_releasing;
     bool is_preemptible;
     int64_t gpu_milli; // held in all, the same of each device
@@ -21,6 +22,8 @@ struct node_pod {
     const char *workload_uuid;
     const char *workload_name;
     const char *project_name;
+    const char *department_name;
+    int64_t started_ms;     // 0: not yet
     struct scope_path path; // of the workload's project
 };
 

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "db/db.h"
+#include "db/events/org_events.h"
 #include "db/nodes.h"
 #include "db/queues.h"
 
@@ -125,14 +126,23 @@ int db_create_node_pool(struct db_conn *conn, struct node_pool *pool, struct err
         return -1;
     pool->id = db_last_insert_id(conn);
     db_touch_number(conn, CHANGE_NODE_POOL, pool->id);
-    if (queues_fill(conn, pool->cluster_id, err) < 0)
+    if (queues_fill(conn, pool->cluster_id, err) < 0 || org_events_add_pool_creation(conn, pool, err) < 0)
         return -1;
     return db_assign_nodes_to_pools(conn, pool->cluster_id, pool->updated_ms, err);
 }
 
 int db_update_node_pool(struct db_conn *conn, const struct node_pool *pool, struct error *err)
 {
-    if (write_pool(conn, SQL_UPDATE, pool, err) < 0)
+    struct arena arena;
+    struct node_pool before;
+    arena_init(&arena);
+    int rc = db_find_node_pool(conn, pool->id, &arena, &before, err);
+    if (rc == 0)
+        rc = write_pool(conn, SQL_UPDATE, pool, err);
+    if (rc == 0)
+        rc = org_events_add_pool_change(conn, &before, pool, &arena, err);
+    arena_done(&arena);
+    if (rc < 0)
         return -1;
     db_touch_number(conn, CHANGE_NODE_POOL, pool->id);
     return db_assign_nodes_to_pools(conn, pool->cluster_id, pool->updated_ms, err);
@@ -181,7 +191,7 @@ static int mark_deleted(struct db_conn *conn, const struct node_pool *pool, int6
     return rc;
 }
 
-int db_delete_node_pool(struct db_conn *conn, int64_t id, int64_t now_ms, struct error *err)
+int db_delete_node_pool(struct db_conn *conn, int64_t id, const char *who, int64_t now_ms, struct error *err)
 {
     struct arena arena;
     struct node_pool pool;
@@ -189,7 +199,8 @@ int db_delete_node_pool(struct db_conn *conn, int64_t id, int64_t now_ms, struct
     int rc = db_find_node_pool(conn, id, &arena, &pool, err);
     if (rc == 0 &&
         (check_unused(conn, &pool, &arena, err) < 0 || mark_deleted(conn, &pool, now_ms, err) < 0 ||
-         queues_delete_of_pool(conn, id, err) < 0 || forget_pool(conn, SQL_FORGET_PROJECTS, &pool, err) < 0 ||
+         org_events_add_pool_deletion(conn, &pool, who, now_ms, err) < 0 || queues_delete_of_pool(conn, id, err) < 0 ||
+         forget_pool(conn, SQL_FORGET_PROJECTS, &pool, err) < 0 ||
          forget_pool(conn, SQL_FORGET_DEPARTMENTS, &pool, err) < 0 ||
          db_assign_nodes_to_pools(conn, pool.cluster_id, now_ms, err) < 0))
         rc = -1;

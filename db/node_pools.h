@@ -19,7 +19,7 @@ int db_create_node_pool(struct db_conn *conn, struct node_pool *pool, struct err
 // Writes all but name, cluster, is_default and created_*.
 int db_update_node_pool(struct db_conn *conn, const struct node_pool *pool, struct error *err);
 // ERROR_INVALID for the default pool and while pods are placed in it.
-int db_delete_node_pool(struct db_conn *conn, int64_t id, int64_t now_ms, struct error *err);
+int db_delete_node_pool(struct db_conn *conn, int64_t id, const char *who, int64_t now_ms, struct error *err);
 
 // Reading. ERROR_NOT_FOUND where there is none.
 #define NODE_POOL_COLUMNS                                                                                             \

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "db/db.h"
+#include "db/events/node_events.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,8 +35,8 @@ static const char SQL_UPDATE[] =
     "cpu_milli IS NOT ?13 OR memory_bytes IS NOT ?14 OR max_pods IS NOT ?15 OR unhealthy_gpus_json IS NOT ?16 OR "
     "ip IS NOT ?17 OR version IS NOT ?18 OR others_cpu_milli IS NOT ?23 OR others_memory_bytes IS NOT ?24 OR "
     "others_pods IS NOT ?25 OR gpus_withheld IS NOT ?26)";
-static const char SQL_IDENTITY[] =
-    "SELECT id, uuid, node_pool_id, created_ms FROM nodes WHERE cluster_id = ? AND name = ? AND deleted_ms = 0";
+static const char SQL_IDENTITY[] = "SELECT id, uuid, node_pool_id, created_ms, status, cordoned, gpu_count FROM nodes "
+                                   "WHERE cluster_id = ? AND name = ? AND deleted_ms = 0";
 static const char SQL_SET_STATUS[] =
     "UPDATE nodes SET status = ?3, status_reason = ?4, updated_ms = ?5, revision = ?6 "
     "WHERE cluster_id = ?1 AND name = ?2 AND deleted_ms = 0 AND (status IS NOT ?3 OR status_reason IS NOT ?4)";
@@ -48,8 +49,10 @@ static const char SQL_SET_LABELS[] = "UPDATE nodes SET labels_json = ?3, updated
 static const char SQL_REMOVE[] = "UPDATE nodes SET deleted_ms = ?5, updated_ms = ?5, revision = ?6 "
                                  "WHERE cluster_id = ?1 AND name = ?2 AND deleted_ms = 0";
 static const char SQL_SET_CORDON[] = "UPDATE nodes SET cordon_ms = ?2, cordon_reason = ?3, cordon_by = ?4, updated_ms "
-                                     "= ?5, revision = ?6, cordon_drain = ?7 "
+                                     "= ?5, revision = ?6, cordon_drain = ?7, drained_ms = 0 "
                                      "WHERE uuid = ?1 AND deleted_ms = 0";
+static const char SQL_SET_DRAINED[] = "UPDATE nodes SET drained_ms = ?2, revision = ?3 "
+                                      "WHERE uuid = ?1 AND deleted_ms = 0 AND cordon_drain <> 0 AND drained_ms = 0";
 // Where the labels of several pools match, the oldest pool has the node.
 #define ASSIGN(CONDITION)                                                                                          \
     "UPDATE nodes SET node_pool_id = pool.id, updated_ms = ?2, revision = ?3 "                                     \
@@ -107,8 +110,8 @@ static void bind_report(sqlite3_stmt *stmt, const struct node *node)
     db_bind_int(stmt, 26, node->gpus_withheld);
 }
 
-// 1: found, and node's identity is set; 0: there is none; -1: error.
-static int read_identity(struct db_conn *conn, struct node *node, struct error *err)
+// 1: found, and node's identity is set; 0: there is none; -1: error. out_before may be NULL.
+static int read_identity(struct db_conn *conn, struct node *node, struct node_before *out_before, struct error *err)
 {
     sqlite3_stmt *stmt = NULL;
     if (db_prepare(conn, SQL_IDENTITY, &stmt, err) < 0)
@@ -123,14 +126,20 @@ static int read_identity(struct db_conn *conn, struct node *node, struct error *
         snprintf(node->uuid, sizeof(node->uuid), "%s", db_column_text(stmt, 1, &arena));
         node->node_pool_id = db_column_int(stmt, 2);
         node->created_ms = db_column_int(stmt, 3);
+        if (out_before)
+            *out_before = (struct node_before){.is_known = true,
+                                               .status = node_status_parse(db_column_text(stmt, 4, &arena)),
+                                               .is_cordoned = db_column_int(stmt, 5) != 0,
+                                               .gpu_count = db_column_int(stmt, 6)};
         arena_done(&arena);
     }
     db_release(conn, stmt);
     return rc;
 }
 
-static int write_report(struct db_conn *conn, struct node *node, bool is_new, struct error *err)
+static int write_report(struct db_conn *conn, struct node *node, const struct node_before *before, struct error *err)
 {
+    bool is_new = !before->is_known;
     int rc = -1;
     sqlite3_stmt *stmt = NULL;
     if (db_prepare(conn, is_new ? SQL_INSERT : SQL_UPDATE, &stmt, err) < 0)
@@ -144,9 +153,11 @@ static int write_report(struct db_conn *conn, struct node *node, bool is_new, st
     }
     if (db_run(conn, stmt, err) < 0)
         goto done;
-    if (db_changed_rows(conn) > 0)
-        db_touch(conn, CHANGE_NODE, node->uuid);
     rc = 0;
+    if (db_changed_rows(conn) > 0) {
+        db_touch(conn, CHANGE_NODE, node->uuid);
+        rc = node_events_add_report(conn, before, node, err);
+    }
 done:
     db_release(conn, stmt);
     return rc;
@@ -202,14 +213,15 @@ static int assign(struct db_conn *conn, int64_t cluster_id, int64_t node_id, int
 
 int db_upsert_node(struct db_conn *conn, struct node *node, struct error *err)
 {
-    int found = read_identity(conn, node, err);
-    if (found < 0 || write_report(conn, node, found == 0, err) < 0)
+    struct node_before before = {0};
+    int found = read_identity(conn, node, &before, err);
+    if (found < 0 || write_report(conn, node, &before, err) < 0)
         return -1;
-    if (!found && read_identity(conn, node, err) < 0)
+    if (!found && read_identity(conn, node, NULL, err) < 0)
         return -1;
     if (assign(conn, node->cluster_id, node->id, node->updated_ms, err) < 0)
         return -1;
-    return read_identity(conn, node, err) < 0 ? -1 : 0;
+    return read_identity(conn, node, NULL, err) < 0 ? -1 : 0;
 }
 
 struct node_change {
@@ -220,13 +232,27 @@ struct node_change {
     int64_t now_ms;
 };
 
+static int tell_change(struct db_conn *conn, const char *sql, const struct node_change *change,
+                       const struct node_before *before, struct node *node, struct error *err)
+{
+    node->updated_ms = change->now_ms;
+    if (sql == SQL_REMOVE)
+        return node_events_add_removal(conn, node, err);
+    if (sql != SQL_SET_STATUS)
+        return 0; // of devices the backend tells itself, with their causes
+    node->status = node_status_parse(change->status);
+    node->status_reason = change->reason;
+    return node_events_add_status(conn, before, node, err);
+}
+
 // One of the statements above on one node, with the parameters that it uses.
 static int change_node(struct db_conn *conn, const char *sql, const struct node_change *change, struct error *err)
 {
     int rc = -1;
     sqlite3_stmt *stmt = NULL;
     struct node node = {.cluster_id = change->cluster_id, .name = change->name};
-    int found = read_identity(conn, &node, err);
+    struct node_before before;
+    int found = read_identity(conn, &node, &before, err);
     if (found < 0)
         return -1;
     if (!found)
@@ -241,8 +267,11 @@ static int change_node(struct db_conn *conn, const char *sql, const struct node_
     db_bind_int(stmt, 6, db_revision(conn));
     if (db_run(conn, stmt, err) < 0)
         goto done;
-    if (db_changed_rows(conn) > 0)
+    if (db_changed_rows(conn) > 0) {
         db_touch(conn, CHANGE_NODE, node.uuid);
+        if (tell_change(conn, sql, change, &before, &node, err) < 0)
+            goto done;
+    }
     rc = assign(conn, change->cluster_id, node.id, change->now_ms, err);
 done:
     db_release(conn, stmt);
@@ -315,13 +344,13 @@ int db_remove_node(struct db_conn *conn, int64_t cluster_id, const char *name, i
     return change_node(conn, SQL_REMOVE, &change, err);
 }
 
-int db_set_node_cordon(struct db_conn *conn, const char *uuid, const struct node_cordon *cordon, int64_t now_ms,
+int db_set_node_cordon(struct db_conn *conn, const struct node *node, const struct node_cordon *cordon, int64_t now_ms,
                        struct error *err)
 {
     sqlite3_stmt *stmt = NULL;
     if (db_prepare(conn, SQL_SET_CORDON, &stmt, err) < 0)
         return -1;
-    db_bind_text(stmt, 1, uuid);
+    db_bind_text(stmt, 1, node->uuid);
     db_bind_int(stmt, 2, cordon->ms);
     db_bind_text(stmt, 3, cordon->ms ? cordon->reason : "");
     db_bind_text(stmt, 4, cordon->ms ? cordon->by : "");
@@ -329,11 +358,41 @@ int db_set_node_cordon(struct db_conn *conn, const char *uuid, const struct node
     db_bind_int(stmt, 6, db_revision(conn));
     db_bind_int(stmt, 7, cordon->drain);
     int rc = db_run(conn, stmt, err);
-    if (rc == 0 && db_changed_rows(conn) == 0)
-        rc = error_set(err, ERROR_NOT_FOUND, "node %s: not found", uuid);
-    else if (rc == 0)
-        db_touch(conn, CHANGE_NODE, uuid);
     db_release(conn, stmt);
+    if (rc < 0)
+        return -1;
+    if (db_changed_rows(conn) == 0)
+        return error_set(err, ERROR_NOT_FOUND, "node %s: not found", node->uuid);
+    db_touch(conn, CHANGE_NODE, node->uuid);
+    return node_events_add_cordon(conn, node, cordon, now_ms, err);
+}
+
+int db_set_node_drained(struct db_conn *conn, int64_t cluster_id, const char *name, int64_t now_ms, struct error *err)
+{
+    struct arena arena;
+    struct node node = {.name = name};
+    struct error absent = {0};
+    sqlite3_stmt *stmt = NULL;
+    arena_init(&arena);
+    int rc = db_find_node_by_name(conn, cluster_id, name, &arena, &node, &absent);
+    if (rc < 0 && absent.code != ERROR_NOT_FOUND)
+        *err = absent;
+    else if (rc < 0)
+        rc = 0;
+    else
+        rc = db_prepare(conn, SQL_SET_DRAINED, &stmt, err);
+    if (stmt) {
+        db_bind_text(stmt, 1, node.uuid);
+        db_bind_int(stmt, 2, now_ms);
+        db_bind_int(stmt, 3, db_revision(conn));
+        rc = db_run(conn, stmt, err);
+        db_release(conn, stmt);
+    }
+    if (rc == 0 && stmt && db_changed_rows(conn) > 0) {
+        db_touch(conn, CHANGE_NODE, node.uuid);
+        rc = node_events_add_drained(conn, &node, now_ms, err);
+    }
+    arena_done(&arena);
     return rc;
 }
 

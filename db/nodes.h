@@ -1,5 +1,6 @@
 // Nodes: rows as the backend reports them; the pool of each follows from its labels and is kept here, whenever a node
-// or a pool changes. A removed node's row stays with deleted_ms set, because pods refer to it.
+// or a pool changes. What happens to a node is told as an event (db/events/node_events.h). A removed node's row stays
+// with deleted_ms set, because pods refer to it.
 #pragma once
 #include "model/node.h"
 
@@ -26,9 +27,12 @@ int db_set_node_devices(struct db_conn *conn, int64_t cluster_id, const char *na
 int db_patch_node_labels(struct db_conn *conn, int64_t cluster_id, const char *name, const json_t *patch,
                          int64_t now_ms, struct error *err);
 // A person's cordon, beside the backend's own; it outlives what the backend reports, and goes with the node. One
-// with ms 0 takes it back. ERROR_NOT_FOUND where there is no such node.
-int db_set_node_cordon(struct db_conn *conn, const char *uuid, const struct node_cordon *cordon, int64_t now_ms,
+// with ms 0 takes it back for its `by`. node as it was read. ERROR_NOT_FOUND where there is no such node.
+int db_set_node_cordon(struct db_conn *conn, const struct node *node, const struct node_cordon *cordon, int64_t now_ms,
                        struct error *err);
+// A person's drain has nothing left to send away: told once. Nothing where the
+// node has gone.
+int db_set_node_drained(struct db_conn *conn, int64_t cluster_id, const char *name, int64_t now_ms, struct error *err);
 // Its pods are the reconciler's to end: their node has deleted_ms set from now on.
 int db_remove_node(struct db_conn *conn, int64_t cluster_id, const char *name, int64_t now_ms, struct error *err);
 // Puts every node of the cluster into the pool that its labels say, and renews the phases of its pools.

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/quantity.h"
 #include "db/db.h"
+#include "db/events/org_events.h"
 #include "db/queues.h"
 
 #include <inttypes.h>
@@ -147,15 +148,16 @@ static int write_unit(struct db_conn *conn, const char *sql, const struct org_un
     return rc;
 }
 
-// The unit's queues as stored, changed by the list, checked and stored again.
+// The unit's queues as stored, changed by the list, checked and stored again. *out_before: as they were, in their
+// order.
 static int write_resources(struct db_conn *conn, struct org_unit *unit, const json_t *resources, bool replace,
-                           const char *path, struct arena *arena, struct error *err)
+                           const char *path, struct queue **out_before, struct arena *arena, struct error *err)
 {
     unit->queues = NULL;
     unit->queue_count = 0;
     if (db_read_queues(conn, unit->kind, unit, 1, arena, err) < 0)
         return -1;
-    struct queue *before = arena_array(arena, unit->queue_count, sizeof(*before));
+    struct queue *before = *out_before = arena_array(arena, unit->queue_count, sizeof(*before));
     if (unit->queue_count)
         memcpy(before, unit->queues, unit->queue_count * sizeof(*before));
     if (org_unit_take_resources(unit, resources, path, replace, arena, err) < 0)
@@ -167,6 +169,7 @@ int db_create_org_unit(struct db_conn *conn, struct org_unit *unit, const json_t
                        struct error *err)
 {
     bool is_project = unit->kind == ORG_UNIT_PROJECT;
+    struct queue *before;
     if (is_project) {
         unit->name_space =
             unit->requested_namespace ? unit->requested_namespace : arena_printf(arena, "runai-%s", unit->name);
@@ -175,28 +178,33 @@ int db_create_org_unit(struct db_conn *conn, struct org_unit *unit, const json_t
     }
     if (next_id(conn, &unit->id, err) < 0 || check_default_pools(conn, unit, arena, err) < 0 ||
         write_unit(conn, is_project ? SQL_INSERT_PROJECT : SQL_INSERT_DEPARTMENT, unit, err) < 0 ||
-        queues_fill(conn, unit->cluster_id, err) < 0)
+        queues_fill(conn, unit->cluster_id, err) < 0 ||
+        write_resources(conn, unit, resources, true, "resources", &before, arena, err) < 0)
         return -1;
-    return write_resources(conn, unit, resources, true, "resources", arena, err);
+    return org_events_add_creation(conn, unit, err);
 }
 
 int db_update_org_unit(struct db_conn *conn, struct org_unit *unit, const json_t *resources, struct arena *arena,
                        struct error *err)
 {
     bool is_project = unit->kind == ORG_UNIT_PROJECT;
-    if (check_default_pools(conn, unit, arena, err) < 0 ||
-        write_unit(conn, is_project ? SQL_UPDATE_PROJECT : SQL_UPDATE_DEPARTMENT, unit, err) < 0)
+    struct org_unit before;
+    if (db_find_org_unit(conn, unit->kind, unit->id, arena, &before, err) < 0 ||
+        check_default_pools(conn, unit, arena, err) < 0 ||
+        write_unit(conn, is_project ? SQL_UPDATE_PROJECT : SQL_UPDATE_DEPARTMENT, unit, err) < 0 ||
+        write_resources(conn, unit, resources, true, "resources", &before.queues, arena, err) < 0)
         return -1;
-    return write_resources(conn, unit, resources, true, "resources", arena, err);
+    return org_events_add_change(conn, &before, unit, unit->updated_by, unit->updated_ms, arena, err);
 }
 
 int db_change_resources(struct db_conn *conn, const struct resources_change *change, struct arena *arena,
                         struct error *err)
 {
     struct org_unit unit;
+    struct queue *before;
     sqlite3_stmt *stmt = NULL;
     if (db_find_org_unit(conn, change->kind, change->id, arena, &unit, err) < 0 ||
-        write_resources(conn, &unit, change->resources, change->replace, "", arena, err) < 0 ||
+        write_resources(conn, &unit, change->resources, change->replace, "", &before, arena, err) < 0 ||
         db_prepare(conn, change->kind == ORG_UNIT_PROJECT ? SQL_STAMP_PROJECT : SQL_STAMP_DEPARTMENT, &stmt, err) < 0)
         return -1;
     db_bind_int(stmt, 1, change->id);
@@ -206,7 +214,9 @@ int db_change_resources(struct db_conn *conn, const struct resources_change *cha
     int rc = db_run(conn, stmt, err);
     db_release(conn, stmt);
     db_touch_number(conn, change_kind_of(change->kind), change->id);
-    return rc;
+    struct org_unit was = unit;
+    was.queues = before;
+    return rc < 0 ? -1 : org_events_add_change(conn, &was, &unit, change->updated_by, change->now_ms, arena, err);
 }
 
 static struct overtime read_overtime(sqlite3_stmt *stmt, int first)

@@ -1,6 +1,7 @@
-// Departments and projects with their queues. All rules that need the database are kept here, on the writer thread:
-// names are unique in the cluster, limits are not below quotas, a quota does not go under what non-preemptible
-// workloads hold, and, where the tenant says so, the projects of a department stay within its quota.
+// Departments and projects with their queues. What people change is told as an event (db/events/org_events.h). All
+// rules that need the database are kept here, on the writer thread: names are unique in the cluster, limits are not
+// below quotas, a quota does not go under what non-preemptible workloads hold, and, where the tenant says so, the
+// projects of a department stay within its quota.
 #pragma once
 #include "model/org_unit.h"
 
@@ -44,7 +45,7 @@ int db_delete_department(struct db_conn *conn, int64_t id, const char *who, int6
 // Removes a project that is Deleting and has no live workload left, with its assets, access rules and samples; and its
 // department, where that is Deleting and has no project left. Does nothing where workloads are left or the project is
 // not being deleted, so the reconciler may call it whenever a workload of such a project ends.
-int db_finish_project_deletion(struct db_conn *conn, int64_t project_id, struct error *err);
+int db_finish_project_deletion(struct db_conn *conn, int64_t project_id, int64_t now_ms, struct error *err);
 
 // Reading.
 

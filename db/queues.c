@@ -201,6 +201,12 @@ struct org_unit **db_units_by_id(struct org_unit *units, size_t count, struct ar
     return sorted;
 }
 
+struct org_unit **db_find_unit(struct org_unit **sorted, size_t count, int64_t id)
+{
+    struct org_unit wanted = {.id = id}, *key = &wanted;
+    return count ? bsearch(&key, sorted, count, sizeof(*sorted), compare_by_id) : NULL;
+}
+
 int db_read_queues(struct db_conn *conn, enum org_unit_kind kind, struct org_unit *units, size_t count,
                    struct arena *arena, struct error *err)
 {

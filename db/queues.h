@@ -21,3 +21,5 @@ int queues_delete_of_pool(struct db_conn *conn, int64_t node_pool_id, struct err
 // [id, ...] of the units, for json_each; and the units in the order of their ids.
 const char *db_unit_ids(const struct org_unit *units, size_t count, struct arena *arena);
 struct org_unit **db_units_by_id(struct org_unit *units, size_t count, struct arena *arena);
+// The place in that list of the unit with this id; NULL: it has none.
+struct org_unit **db_find_unit(struct org_unit **sorted, size_t count, int64_t id);

@@ -22,7 +22,8 @@ static const char SQL_NODES[] =
     "n.taints_json,"
     " n.gpu_count, n.gpu_memory_mib, n.gpu_type, n.mig_strategy, n.mig_instances_json, n.cpu_milli, n.memory_bytes,"
     " n.max_pods, n.unhealthy_gpus_json, n.others_cpu_milli, n.others_memory_bytes, n.others_pods, n.gpus_withheld,"
-    " n.cordoned, n.cordon_drain FROM nodes n JOIN node_pools p ON p.id = n.node_pool_id AND p.deleted_ms = 0"
+    " n.cordoned, n.cordon_drain, n.drained_ms <> 0 FROM nodes n JOIN node_pools p ON p.id = n.node_pool_id AND "
+    "p.deleted_ms = 0"
     " WHERE n.cluster_id = ?1 AND n.deleted_ms = 0 ORDER BY n.name";
 static const char SQL_TOPOLOGIES[] = "SELECT name, levels_json FROM topologies WHERE cluster_id = ?1 ORDER BY name";
 #define MIN_RUNTIMES                                           \
@@ -145,6 +146,7 @@ static void read_node(sqlite3_stmt *stmt, struct arena *arena, void *out_row)
         .gpus_withheld = db_column_int(stmt, 20),
         .reported_cordoned = db_column_int(stmt, 21) != 0,
         .drain = (enum node_drain)db_column_int(stmt, 22),
+        .is_drained = db_column_int(stmt, 23) != 0,
     };
 }
 

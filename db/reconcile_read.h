@@ -33,6 +33,7 @@ struct node_row {
     bool cordoned;          // by the backend or a person
     bool reported_cordoned; // by the backend
     enum node_drain drain;
+    bool is_drained; // and nothing was left to send away
     const char *status_reason;
     const char *labels_json;
     const char *taints_json;

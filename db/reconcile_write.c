@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "db/db.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char SQL_UPDATE_POD[] =
@@ -78,6 +79,10 @@ static const char SQL_END_ALLOCATION[] =
 static const char SQL_PUT_SAMPLE[] =
     "INSERT INTO samples (scope, scope_id, node_pool_id, metric, time_ms, value) VALUES (?, ?, ?, ?, ?, ?)"
     " ON CONFLICT DO UPDATE SET value = excluded.value";
+static const char SQL_PUT_SPARSE_SAMPLE[] =
+    "INSERT INTO samples (scope, scope_id, node_pool_id, metric, time_ms, value) SELECT ?1, ?2, ?3, ?4, ?5, ?6"
+    " WHERE ?6 <> (SELECT value FROM samples WHERE scope = ?1 AND scope_id = ?2 AND node_pool_id = ?3 AND metric = ?4"
+    " ORDER BY time_ms DESC LIMIT 1) ON CONFLICT DO UPDATE SET value = excluded.value";
 static const char SQL_LAST_ATTEMPT[] = "SELECT coalesce(max(attempt), -1) FROM pods WHERE workload_id = ?1";
 static const char SQL_NEXT_INDEX[] =
     "SELECT coalesce(max(pod_index), -1) + 1 FROM pods WHERE workload_id = ?1 AND role = ?2";
@@ -268,18 +273,28 @@ int db_end_allocation(struct db_conn *conn, int64_t pod_id, int64_t ended_ms, co
     return run_and_release(conn, stmt, err);
 }
 
-int db_put_sample(struct db_conn *conn, const struct sample_row *row, struct error *err)
+static int put_sample(struct db_conn *conn, const char *sql, const struct sample_row *row, struct error *err)
 {
     sqlite3_stmt *stmt;
-    if (db_prepare(conn, SQL_PUT_SAMPLE, &stmt, err) < 0)
+    if (db_prepare(conn, sql, &stmt, err) < 0)
         return -1;
     db_bind_text(stmt, 1, row->scope);
     db_bind_int(stmt, 2, row->scope_id);
     db_bind_int(stmt, 3, row->node_pool_id);
     db_bind_text(stmt, 4, row->metric);
     db_bind_int(stmt, 5, row->time_ms);
-    db_bind_real(stmt, 6, row->value);
+    db_bind_real(stmt, 6, isnan(row->value) ? -1 : row->value);
     return run_and_release(conn, stmt, err);
+}
+
+int db_put_sample(struct db_conn *conn, const struct sample_row *row, struct error *err)
+{
+    return put_sample(conn, SQL_PUT_SAMPLE, row, err);
+}
+
+int db_put_sparse_sample(struct db_conn *conn, const struct sample_row *row, struct error *err)
+{
+    return put_sample(conn, SQL_PUT_SPARSE_SAMPLE, row, err);
 }
 
 // One number by a statement with a number and, where text is not NULL, a text.

@@ -90,6 +90,8 @@ struct sample_row {
     double value;
 };
 int db_put_sample(struct db_conn *conn, const struct sample_row *row, struct error *err);
+// Only where the series has a row, and its newest has another value.
+int db_put_sparse_sample(struct db_conn *conn, const struct sample_row *row, struct error *err);
 // The highest attempt of a workload's pods; -1 without pods.
 int db_read_last_attempt(struct db_conn *conn, int64_t workload_id, int64_t *out_attempt, struct error *err);
 int db_read_next_pod_index(struct db_conn *conn, int64_t workload_id, const char *role, int64_t *out_index,

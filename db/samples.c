@@ -15,10 +15,16 @@ static const char SQL_RANGE[] =
 static const char SQL_METRICS[] =
     "SELECT DISTINCT metric FROM samples WHERE scope = ?1 AND scope_id = ?2 AND node_pool_id = 0 "
     "AND metric >= ?3 AND metric < ?3 || char(1114111) ORDER BY length(metric), metric";
-static const char SQL_LATEST[] =
-    "SELECT wanted.key, (SELECT value FROM samples WHERE scope = ?1 AND scope_id = wanted.value ->> '$[0]' AND "
-    "node_pool_id = 0 AND metric = wanted.value ->> '$[1]' AND time_ms <= ?2 ORDER BY time_ms DESC LIMIT 1) "
-    "FROM json_each(?3) AS wanted";
+#define OF_SERIES(name)                                                                                             \
+    "samples " name " WHERE " name ".scope = ?1 AND " name ".scope_id = id AND " name ".node_pool_id = 0 AND " name \
+    ".metric = metric_of AND " name ".time_ms <= ?2"
+#define NOT_ZERO "(SELECT b.time_ms FROM " OF_SERIES("b") " AND b.value <> 0 ORDER BY b.time_ms DESC LIMIT 1)"
+static const char SQL_LATEST[] = "SELECT place, latest, iif(latest = 0, (SELECT min(z.time_ms) FROM " OF_SERIES(
+    "z") " AND z.time_ms > coalesce(" NOT_ZERO
+         ", -1)), 0) FROM (SELECT place, id, metric_of, (SELECT n.value FROM " OF_SERIES(
+             "n") " ORDER BY n.time_ms DESC LIMIT 1) AS latest FROM (SELECT key AS place, value ->> '$[0]' AS id, "
+                  "value ->> '$[1]' AS "
+                  "metric_of FROM json_each(?3)))";
 static const char SQL_STALE_UNITS[] =
     "SELECT unit.kind, unit.id FROM (SELECT 'department' AS kind, id FROM departments "
     "UNION ALL SELECT 'project', id FROM projects) AS unit "
@@ -26,6 +32,17 @@ static const char SQL_STALE_UNITS[] =
     "WHERE coalesce(o.updated_ms, 0) <= ?1 ORDER BY coalesce(o.updated_ms, 0), unit.kind, unit.id LIMIT ?2";
 static const char SQL_SET_OVERTIME[] =
     "INSERT OR REPLACE INTO overtime VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+
+enum {
+    AVERAGES_MAX = 8
+};
+
+// A row below 0 says that nobody measures it from then on.
+static double column_value(sqlite3_stmt *stmt, int column)
+{
+    double value = db_column_real(stmt, column);
+    return value < 0 ? NAN : value;
+}
 
 static void bind_series(sqlite3_stmt *stmt, const struct series *series)
 {
@@ -62,7 +79,7 @@ int db_read_series(struct db_conn *conn, const struct series *series, const int6
     while ((rc = db_step(conn, stmt, err)) == 1) {
         for (; at < count && times_ms[at] < db_column_int(stmt, 0); at++)
             out_values[at] = value;
-        value = db_column_real(stmt, 1);
+        value = column_value(stmt, 1);
         *out_found = true;
     }
     for (; at < count; at++)
@@ -84,6 +101,7 @@ int db_read_latest(struct db_conn *conn, const char *scope, struct latest_sample
     json_begin_array(&json);
     for (size_t i = 0; i < count; i++) {
         samples[i].value = NAN;
+        samples[i].zero_since_ms = 0;
         json_begin_array(&json);
         json_value_int(&json, samples[i].scope_id);
         json_value_text(&json, samples[i].metric);
@@ -95,9 +113,12 @@ int db_read_latest(struct db_conn *conn, const char *scope, struct latest_sample
     db_bind_text(stmt, 3, wanted.data);
     buffer_done(&wanted);
     int rc;
-    while ((rc = db_step(conn, stmt, err)) == 1)
-        if (!db_column_is_null(stmt, 1))
-            samples[db_column_int(stmt, 0)].value = db_column_real(stmt, 1);
+    while ((rc = db_step(conn, stmt, err)) == 1) {
+        if (db_column_is_null(stmt, 1))
+            continue;
+        samples[db_column_int(stmt, 0)].value = column_value(stmt, 1);
+        samples[db_column_int(stmt, 0)].zero_since_ms = db_column_int(stmt, 2);
+    }
     db_release(conn, stmt);
     return rc;
 }
@@ -133,20 +154,27 @@ int db_read_steps(struct db_conn *conn, const struct series *series, int64_t fro
     int rc;
     while ((rc = db_step(conn, stmt, err)) == 1) {
         int64_t time_ms = db_column_int(stmt, 0);
-        step(context, time_ms > from_ms ? time_ms : from_ms, db_column_real(stmt, 1));
+        step(context, time_ms > from_ms ? time_ms : from_ms, column_value(stmt, 1));
     }
     db_release(conn, stmt);
     return rc;
 }
 
+struct average {
+    double area;
+    int64_t known_ms;
+};
+
 // Adds to each average the area of a value that was in force from one time to another, as far as it lies in its range.
-static void add_area(double *averages, const int64_t *starts_ms, size_t count, double value, int64_t from_ms,
+static void add_area(struct average *averages, const int64_t *starts_ms, size_t count, double value, int64_t from_ms,
                      int64_t to_ms)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !isnan(value); i++) {
         int64_t begin_ms = from_ms > starts_ms[i] ? from_ms : starts_ms[i];
-        if (to_ms > begin_ms)
-            averages[i] += value * (double)(to_ms - begin_ms);
+        if (to_ms <= begin_ms)
+            continue;
+        averages[i].area += value * (double)(to_ms - begin_ms);
+        averages[i].known_ms += to_ms - begin_ms;
     }
 }
 
@@ -156,26 +184,28 @@ int db_average_series(struct db_conn *conn, const struct series *series, const i
     sqlite3_stmt *stmt = NULL;
     int64_t first_ms = starts_ms[count - 1], from_ms = first_ms;
     double value = 0;
+    struct average averages[AVERAGES_MAX] = {{0}};
     if (open_range(conn, series, first_ms, end_ms, &stmt, err) < 0)
         return -1;
-    for (size_t i = 0; i < count; i++)
-        out_averages[i] = 0;
     int rc;
-    while ((rc = db_step(conn, stmt, err)) == 1) {
+    bool is_first = true;
+    for (; (rc = db_step(conn, stmt, err)) == 1; is_first = false) {
         int64_t at_ms = db_column_int(stmt, 0);
-        add_area(out_averages, starts_ms, count, value, from_ms, at_ms);
-        value = db_column_real(stmt, 1);
+        double next = column_value(stmt, 1);
+        add_area(averages, starts_ms, count, is_first && isnan(next) ? NAN : value, from_ms, at_ms);
+        value = next;
         from_ms = at_ms;
     }
     db_release(conn, stmt);
-    add_area(out_averages, starts_ms, count, value, from_ms, end_ms);
+    add_area(averages, starts_ms, count, value, from_ms, end_ms);
     for (size_t i = 0; i < count; i++)
-        out_averages[i] /= (double)(end_ms - starts_ms[i]);
+        out_averages[i] = averages[i].known_ms && !is_first ? averages[i].area / (double)averages[i].known_ms : NAN;
     return rc;
 }
 
 static const int64_t RANGE_MS[] = {86400000, 7 * 86400000LL, 30 * 86400000LL};
 static const char *const OVERTIME_METRICS[] = {"GPU_ALLOCATION", "GPU_UTILIZATION", "GPU_MEMORY_UTILIZATION"};
+static const double UNKNOWN[] = {0, -1, -1}; // of each, where there is no figure
 enum {
     RANGE_COUNT = sizeof(RANGE_MS) / sizeof(RANGE_MS[0]),
     OVERTIME_METRIC_COUNT = sizeof(OVERTIME_METRICS) / sizeof(OVERTIME_METRICS[0]),
@@ -201,7 +231,7 @@ static int refresh_unit(struct db_conn *conn, const char *scope, int64_t id, int
     db_bind_int(stmt, 2, id);
     for (int m = 0; m < OVERTIME_METRIC_COUNT; m++)
         for (int r = 0; r < RANGE_COUNT; r++)
-            db_bind_real(stmt, 3 + m * RANGE_COUNT + r, averages[m][r]);
+            db_bind_real(stmt, 3 + m * RANGE_COUNT + r, isnan(averages[m][r]) ? UNKNOWN[m] : averages[m][r]);
     db_bind_int(stmt, 3 + OVERTIME_METRIC_COUNT * RANGE_COUNT, now_ms);
     int rc = db_run(conn, stmt, err);
     db_release(conn, stmt);
@@ -232,5 +262,55 @@ int db_refresh_overtime(struct db_conn *conn, int64_t now_ms, struct error *err)
 done:
     db_release(conn, stmt);
     arena_done(&arena);
+    return rc;
+}
+
+// Of a series in all node pools.
+#define LATEST(scope, id, metric)                                                                               \
+    "(SELECT s.value FROM samples s WHERE s.scope = '" scope "' AND s.scope_id = " id " AND s.node_pool_id = 0" \
+    " AND s.metric = " metric " ORDER BY s.time_ms DESC LIMIT 1)"
+#define OF_GPU_NODES " FROM nodes n JOIN node_pools p ON p.id = n.node_pool_id"
+#define WHERE_GPU_NODES " WHERE n.deleted_ms = 0 AND n.gpu_count > 0"
+
+static const char SQL_POOLS[] = "SELECT p.name, '', 0, " LATEST("nodepool", "p.id", "'GPU_UTILIZATION'") ", " LATEST(
+    "nodepool", "p.id",
+    "'GPU_MEMORY_UTILIZATION'") " FROM node_pools p WHERE p.deleted_ms = 0 ORDER BY p.name LIMIT ?1";
+static const char SQL_NODES[] = "SELECT p.name, n.name, 0, " LATEST("node", "n.id", "'GPU_UTILIZATION'") ", " LATEST(
+    "node", "n.id", "'GPU_MEMORY_USAGE_BYTES'") OF_GPU_NODES WHERE_GPU_NODES " ORDER BY n.name LIMIT ?1";
+static const char SQL_DEVICES[] =
+    "WITH RECURSIVE gpus(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM gpus"
+    " WHERE i + 1 < (SELECT max(gpu_count) FROM nodes WHERE deleted_ms = 0))"
+    " SELECT p.name, n.name, g.i, " LATEST("node", "n.id", "'GPU_UTILIZATION_PER_GPU:' || g.i") ", " LATEST(
+        "node", "n.id", "'GPU_MEMORY_USAGE_BYTES_PER_GPU:' || g.i") OF_GPU_NODES
+    " JOIN gpus g ON g.i < n.gpu_count" WHERE_GPU_NODES " ORDER BY n.name, g.i LIMIT ?1";
+
+static double read_value(sqlite3_stmt *stmt, int column)
+{
+    return db_column_is_null(stmt, column) ? NAN : column_value(stmt, column);
+}
+
+int db_read_gpu_figures(struct db_conn *conn, enum gpu_figures_of what, size_t limit, struct arena *arena,
+                        struct gpu_figure **out_figures, size_t *out_count, struct error *err)
+{
+    static const char *const STATEMENTS[] = {
+        [GPU_FIGURES_OF_POOLS] = SQL_POOLS, [GPU_FIGURES_OF_NODES] = SQL_NODES, [GPU_FIGURES_OF_DEVICES] = SQL_DEVICES};
+    sqlite3_stmt *stmt = NULL;
+    struct gpu_figure *figures = NULL;
+    size_t count = 0, capacity = 0;
+    if (db_prepare(conn, STATEMENTS[what], &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, (int64_t)limit);
+    int rc;
+    while ((rc = db_step(conn, stmt, err)) == 1) {
+        figures = arena_grow(arena, figures, &capacity, count + 1, sizeof(*figures));
+        figures[count++] = (struct gpu_figure){.node_pool = db_column_text(stmt, 0, arena),
+                                               .node = db_column_text(stmt, 1, arena),
+                                               .gpu = db_column_int(stmt, 2),
+                                               .utilization = read_value(stmt, 3),
+                                               .memory = read_value(stmt, 4)};
+    }
+    db_release(conn, stmt);
+    *out_figures = figures;
+    *out_count = count;
     return rc;
 }

@@ -48,6 +48,26 @@ static const char SQL_FIGURE[] =
     " (SELECT iif(?1 = 'cluster', (SELECT min(id) FROM clusters), (SELECT id FROM node_pools WHERE name = ?2"
     " AND deleted_ms = 0)) AS id) AS owner WHERE ?5 + (?6 - ?5) * at / ?4 <= ?7";
 
+// A department counts for its projects where all of it is told; then come conditions of a scope, three times.
+static const char SQL_UNITS[] = "WITH RECURSIVE units(scope, id) AS MATERIALIZED (SELECT 'department', d.id FROM"
+                                " departments d WHERE ";
+static const char SQL_UNITS_PROJECTS[] = " UNION ALL SELECT 'project', p.id FROM projects p WHERE ";
+static const char SQL_UNITS_OTHERS[] = " AND p.department_id NOT IN (SELECT d.id FROM departments d WHERE ";
+#define SQL_OF_UNIT                                                                                        \
+    " FROM samples s WHERE s.scope = u.scope AND s.scope_id = u.id AND s.metric = 'WAITING_WORKLOADS' AND" \
+    " s.node_pool_id = pool.id"
+#define SQL_LATEST " ORDER BY s.time_ms DESC LIMIT 1"
+static const char SQL_UNITS_WAITED[] =
+    ")), pool(id) AS MATERIALIZED (SELECT iif(:pool IS NULL, 0, (SELECT id FROM node_pools WHERE name = :pool AND"
+    " deleted_ms = 0))), waited(scope, id) AS MATERIALIZED (SELECT u.scope, u.id FROM units u, pool WHERE EXISTS"
+    " (SELECT 1" SQL_OF_UNIT " AND s.time_ms > :start AND s.time_ms < :end) OR (SELECT s.value" SQL_OF_UNIT
+    " AND s.time_ms <= :start" SQL_LATEST ") > 0), points(at, time_ms) AS (SELECT 0, :start UNION ALL SELECT at + 1,"
+    " :start + (:end - :start) * (at + 1) / :count FROM points WHERE at < :count - 1) SELECT at, (SELECT"
+    " total((SELECT s.value" SQL_OF_UNIT " AND s.time_ms <= points.time_ms" SQL_LATEST ")) FROM waited u, pool) FROM"
+    " points WHERE time_ms <= :now AND time_ms >= (SELECT min((SELECT s.time_ms FROM samples s WHERE s.scope ="
+    " 'nodepool' AND s.scope_id = np.id AND s.node_pool_id = 0 AND s.metric = 'WAITING_WORKLOADS' ORDER BY s.time_ms"
+    " LIMIT 1)) FROM node_pools np WHERE np.name = coalesce(:pool, np.name))";
+
 enum {
     SCOPE_PARAMETERS = 3
 };
@@ -304,6 +324,49 @@ int db_read_timeline_figure(struct db_conn *conn, const struct timeline_query *q
     while ((rc = db_step(conn, stmt, err)) == 1)
         if (!db_column_is_null(stmt, 1))
             out_values[db_column_int(stmt, 0)] = db_column_real(stmt, 1);
+    db_release(conn, stmt);
+    return rc;
+}
+
+// Of departments and projects; where nobody waited there are no rows to look at.
+static int prepare_units(struct db_conn *conn, const struct timeline_query *query, struct arena *arena,
+                         sqlite3_stmt **out_stmt, struct error *err)
+{
+    struct buffer sql;
+    int next = 1;
+    buffer_init(&sql, 0);
+    buffer_text(&sql, SQL_UNITS);
+    scope_filter_sql(query->workloads, &sql, "d.cluster_id", "d.id", "NULL");
+    buffer_text(&sql, SQL_UNITS_PROJECTS);
+    scope_filter_sql(query->workloads, &sql, "p.cluster_id", "p.department_id", "p.id");
+    buffer_text(&sql, SQL_UNITS_OTHERS);
+    scope_filter_sql(query->workloads, &sql, "d.cluster_id", "d.id", "NULL");
+    buffer_text(&sql, SQL_UNITS_WAITED);
+    if (prepare(conn, &sql, out_stmt, err) < 0)
+        return -1;
+    for (int i = 0; i < 3; i++)
+        bind_scope(*out_stmt, query->workloads, &next, arena);
+    return 0;
+}
+
+int db_read_timeline_waiting(struct db_conn *conn, const struct timeline_query *query, int64_t now_ms, size_t count,
+                             struct arena *arena, double *out_values, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc;
+    if (query->workloads->is_all)
+        return db_read_timeline_figure(conn, query, "WAITING_WORKLOADS", now_ms, count, out_values, err);
+    if (prepare_units(conn, query, arena, &stmt, err) < 0)
+        return -1;
+    db_set_text(stmt, ":pool", query->node_pool);
+    db_set_int(stmt, ":start", query->start_ms);
+    db_set_int(stmt, ":end", query->end_ms);
+    db_set_int(stmt, ":count", (int64_t)count);
+    db_set_int(stmt, ":now", now_ms);
+    for (size_t i = 0; i < count; i++)
+        out_values[i] = NAN;
+    while ((rc = db_step(conn, stmt, err)) == 1)
+        out_values[db_column_int(stmt, 0)] = db_column_real(stmt, 1);
     db_release(conn, stmt);
     return rc;
 }

@@ -83,6 +83,11 @@ int db_list_timeline_evictions(struct db_conn *conn, const struct timeline_query
                                struct arena *arena, struct timeline_eviction **out_evictions, size_t *out_count,
                                struct error *err);
 
+// How many workloads waited that the caller may read, at such moments: for a node pool those that may go to it, where
+// the query names one. Before this was kept: NAN.
+int db_read_timeline_waiting(struct db_conn *conn, const struct timeline_query *query, int64_t now_ms, size_t count,
+                             struct arena *arena, double *out_values, struct error *err);
+
 // The values of a cluster's metric, or a node pool's where the query names one, at count moments evenly spread from
 // the start, up to now_ms; NAN where there is none. One look at an index for each.
 int db_read_timeline_figure(struct db_conn *conn, const struct timeline_query *query, const char *metric,

@@ -1,6 +1,7 @@
 #include "db/writer.h"
 
 #include "base/arena.h"
+#include "base/condition.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/timestamp.h"
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -46,6 +46,12 @@ void db_touch_number(struct db_conn *conn, enum change_kind kind, int64_t id)
     char text[24];
     snprintf(text, sizeof(text), "%" PRId64, id);
     db_touch(conn, kind, text);
+}
+
+void db_touch_gone(struct db_conn *conn, enum change_kind kind, int64_t id, const struct scope_path *gone_from)
+{
+    db_touch_number(conn, kind, id);
+    conn->changes[conn->change_count - 1].gone_from = *gone_from;
 }
 
 // The outcome of a write is unknown, or the file is damaged: only a restart can tell. Whoever waits for an answer gets
@@ -223,9 +229,7 @@ static bool wait_for_work(struct writer *writer)
             pthread_cond_wait(&writer->work, &writer->lock);
             continue;
         }
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec += is_writable ? QUIET_S : 1;
+        struct timespec until = condition_after((int64_t)1000 * (is_writable ? QUIET_S : 1));
         if (pthread_cond_timedwait(&writer->work, &writer->lock, &until) == ETIMEDOUT) {
             pthread_mutex_unlock(&writer->lock);
             if (is_writable)
@@ -263,7 +267,7 @@ static void *writer_main(void *context)
 int writer_start(struct writer *writer, struct error *err)
 {
     pthread_mutex_init(&writer->lock, NULL);
-    pthread_cond_init(&writer->work, NULL);
+    condition_init(&writer->work);
     writer->conn.next_revision = &writer->next_revision;
     int64_t last;
     if (db_read_number(&writer->conn, "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'revision'", &last, err) < 0)

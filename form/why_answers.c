@@ -41,7 +41,7 @@ static void write_displaced(struct json_writer *json, const struct why_names *na
     json_end_array(json);
 }
 
-static void write_numbers(struct json_writer *json, const char *key, const struct plan_queue *queue)
+void why_write_numbers(struct json_writer *json, const char *key, const struct plan_queue *queue)
 {
     json_key(json, key);
     json_begin_object(json);
@@ -63,14 +63,14 @@ static void write_queue(struct json_writer *json, const struct why_names *names,
     json_key(json, "project");
     json_begin_object(json);
     json_text(json, "name", snapshot->projects[answer->project].name);
-    write_numbers(json, "before", &answer->project_before);
-    write_numbers(json, "with", &answer->project_with);
+    why_write_numbers(json, "before", &answer->project_before);
+    why_write_numbers(json, "with", &answer->project_with);
     json_end_object(json);
     json_key(json, "department");
     json_begin_object(json);
     json_text(json, "name", snapshot->departments[answer->department].name);
-    write_numbers(json, "before", &answer->department_before);
-    write_numbers(json, "with", &answer->department_with);
+    why_write_numbers(json, "before", &answer->department_before);
+    why_write_numbers(json, "with", &answer->department_with);
     json_end_object(json);
     json_end_object(json);
 }

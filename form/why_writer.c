@@ -1,6 +1,7 @@
 #include "form/why_writer.h"
 
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "base/json_writer.h"
 #include "form/writer.h"
 #include "model/told.h"
@@ -231,4 +232,36 @@ void why_write_receipt(struct json_writer *json, const struct why_names *names, 
     why_write_receipt_side(json, names, &receipt->victim);
     json_key(json, "beneficiaryQueue");
     why_write_receipt_side(json, names, &receipt->beneficiary);
+}
+
+// Names keep their marks in what is stored: who reads it is told some of them.
+static const char *keep_marks(void *context, const char *text)
+{
+    (void)context;
+    return text;
+}
+
+void why_write_waiting(struct buffer *out, const struct snapshot *snapshot, const struct plan_workload *planned,
+                       const struct snapshot_workload *workload, struct arena *arena)
+{
+    struct json_writer json;
+    struct why_names names = {.snapshot = snapshot, .sentence = keep_marks};
+    struct plan_forecast forecast = plan_forecast_of(planned, arena);
+    const struct plan_explanation *first = &planned->explanations[0], *cause = NULL;
+    for (size_t i = 1; i < planned->explanation_count && !cause; i++)
+        if (explanation_is_cause(planned->explanations[i].code))
+            cause = &planned->explanations[i];
+    json_writer_init(&json, out, false);
+    json_begin_object(&json);
+    json_text(&json, "sentence", arena_printf(arena, "%s.", first->message));
+    json_text(&json, "why", cause ? arena_printf(arena, "%s.", cause->message) : NULL);
+    json_text(&json, "code", explanation_code_name(first->code));
+    json_text(&json, "pool", pool_name(&names, first->node_pool));
+    json_key(&json, "forecast");
+    why_write_forecast(&json, &names, &forecast);
+    json_key(&json, "nodePools");
+    json_begin_array(&json);
+    for (size_t i = 0; i < planned->explanation_count; i++)
+        why_write_explanation(&json, &names, &planned->explanations[i], workload);
+    json_end_array(&json);
 }

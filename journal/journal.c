@@ -1,6 +1,7 @@
 #include "journal/journal.h"
 
 #include "base/arena.h"
+#include "base/condition.h"
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "base/log.h"
@@ -197,18 +198,14 @@ static void *thread_main(void *context)
 int journal_open(const struct journal_options *options, int64_t now_ms, struct journal **out_journal, struct error *err)
 {
     struct journal *journal = memory_array(1, sizeof(*journal));
-    pthread_condattr_t attributes;
     journal->options = *options;
     journal->folder = memory_strdup(options->folder);
     journal->options.folder = journal->folder;
     journal->segment.fd = -1;
     changes_init(&journal->changes);
     pthread_mutex_init(&journal->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&journal->came, &attributes);
-    pthread_cond_init(&journal->went, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&journal->came);
+    condition_init(&journal->went);
     int rc = folder_prepare(journal->folder, &journal->last_cycle_before, err);
     if (rc == 0)
         trim(journal, now_ms - journal->options.keep_ms);
@@ -253,9 +250,7 @@ int64_t journal_last_cycle(const struct journal *journal)
 // Waits for room; where it does not come in time, callers do not wait again until it has.
 static bool wait_for_room(struct journal *journal)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += WAIT_S;
+    struct timespec until = condition_after(WAIT_S * 1000);
     int rc = 0;
     while (journal->queued == QUEUE_LENGTH && rc == 0 && !journal->is_behind)
         rc = pthread_cond_timedwait(&journal->went, &journal->lock, &until);

@@ -252,6 +252,13 @@ static void write_effective(const struct org_unit *unit, struct json_writer *jso
     json_end_object(json);
 }
 
+// What nobody measured is left out.
+static void write_measured(struct json_writer *json, const char *key, double value)
+{
+    if (value >= 0)
+        json_number(json, key, value);
+}
+
 static void write_overtime(const struct overtime *overtime, struct json_writer *json)
 {
     static const char *const RANGE[] = {
@@ -262,8 +269,8 @@ static void write_overtime(const struct overtime *overtime, struct json_writer *
         json_key(json, RANGE[i]);
         json_begin_object(json);
         json_number(json, "averageGpuAllocation", overtime->gpu_allocation[i]);
-        json_number(json, "averageGpuUtilization", overtime->gpu_utilization[i]);
-        json_number(json, "averageGpuMemoryUtilization", overtime->gpu_memory_utilization[i]);
+        write_measured(json, "averageGpuUtilization", overtime->gpu_utilization[i]);
+        write_measured(json, "averageGpuMemoryUtilization", overtime->gpu_memory_utilization[i]);
         json_time(json, "updatedAt", overtime->updated_ms);
         json_end_object(json);
     }
@@ -372,6 +379,17 @@ static void write_department_fields(const struct org_unit *unit, struct json_wri
     json_end_array(json);
 }
 
+static void write_numbers(const struct org_unit_numbers *numbers, struct json_writer *json)
+{
+    json_key(json, "prorata");
+    json_begin_object(json);
+    if (numbers->workloads >= 0)
+        json_int(json, "workloads", numbers->workloads);
+    if (numbers->subjects >= 0)
+        json_int(json, "subjects", numbers->subjects);
+    json_end_object(json);
+}
+
 void org_unit_write_json(const struct org_unit *unit, bool with_status, struct json_writer *json)
 {
     bool is_project = unit->kind == ORG_UNIT_PROJECT;
@@ -393,6 +411,8 @@ void org_unit_write_json(const struct org_unit *unit, bool with_status, struct j
         write_department_fields(unit, json);
     if (is_project || with_status)
         write_status(unit, with_status, json);
+    if (unit->numbers)
+        write_numbers(unit->numbers, json);
     json_text(json, "createdBy", unit->created_by);
     json_time(json, "createdAt", unit->created_ms);
     json_text(json, "updatedBy", unit->updated_by);

@@ -24,7 +24,7 @@ enum {
 };
 struct overtime {
     double gpu_allocation[OVERTIME_RANGE_COUNT];         // GPUs
-    double gpu_utilization[OVERTIME_RANGE_COUNT];        // %
+    double gpu_utilization[OVERTIME_RANGE_COUNT];        // %; below 0: nobody measured it
     double gpu_memory_utilization[OVERTIME_RANGE_COUNT]; // %
     int64_t updated_ms;                                  // 0: not yet reckoned
 };
@@ -41,6 +41,12 @@ struct org_unit_sum {
     int64_t gpu_deserved_milli;
     int64_t cpu_deserved_milli;
     int64_t memory_deserved_bytes;
+};
+
+// How much there is inside of it, and who has access to it; below 0: the reader may not know.
+struct org_unit_numbers {
+    int64_t workloads;
+    int64_t subjects;
 };
 
 struct org_unit {
@@ -72,7 +78,8 @@ struct org_unit {
 
     struct queue *queues; // one a node pool, by pool id
     size_t queue_count;
-    struct overtime overtime; // only read
+    struct overtime overtime;         // only read
+    struct org_unit_numbers *numbers; // only read, by db/unit_numbers.h; NULL: not asked for
 
     // Departments only, and only read: db_read_department_projects.
     struct org_unit_child *children;

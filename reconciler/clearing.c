@@ -25,6 +25,15 @@ static bool find_owner(const char *pod_uuid, struct arena *arena, struct backend
     return rc != 0;
 }
 
+void clearing_begin(struct reconciler *reconciler, const struct backend_fact *facts, size_t count)
+{
+    for (size_t i = 0; i < count && !reconciler->is_clearing; i++)
+        if (facts[i].kind == BACKEND_LEFTOVERS) {
+            reconciler->is_clearing = true;
+            reconciler_wake(reconciler);
+        }
+}
+
 void clearing_go_on(struct reconciler *reconciler, struct db_conn *conn)
 {
     struct backend_known known = {.find_project = find_project, .find_owner = find_owner, .context = conn};

@@ -1,4 +1,5 @@
 // The thread: when to take a turn.
+#include "base/condition.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/timestamp.h"
@@ -13,19 +14,6 @@ enum {
     AFTER_FAILURE_MS = 500,
     PAUSE_MAXIMUM_MS = 500
 };
-
-static struct timespec in_ms(int64_t ms)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += (time_t)(ms / 1000);
-    until.tv_nsec += (long)(ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
-    return until;
-}
 
 static void wake_for_facts(void *context)
 {
@@ -45,7 +33,7 @@ void reconciler_wake(struct reconciler *reconciler)
 // Waits that long, or until stopped; facts of the backend end it too where they may.
 static bool wait_ms(struct reconciler *reconciler, int64_t ms, bool ends_on_wake, bool ends_on_facts)
 {
-    struct timespec until = in_ms(ms);
+    struct timespec until = condition_after(ms);
     pthread_mutex_lock(&reconciler->lock);
     int rc = 0;
     while (!reconciler->stopping && rc == 0 && !(ends_on_wake && reconciler->woken) &&

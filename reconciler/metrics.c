@@ -1,4 +1,5 @@
 #include "base/buffer.h"
+#include "base/prometheus.h"
 #include "base/timestamp.h"
 #include "journal/journal.h"
 #include "reconciler/state.h"
@@ -29,42 +30,22 @@ void reconciler_get_stats(struct reconciler *reconciler, struct reconciler_stats
         out_stats->decisions[i] = atomic_load(&counters->decisions[i]);
 }
 
-static void write_head(struct buffer *out, const char *name, const char *type, const char *help)
-{
-    buffer_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
 static void write_one(struct buffer *out, const char *name, const char *type, const char *help, int64_t value)
 {
-    write_head(out, name, type, help);
+    prometheus_head(out, name, type, help);
     buffer_printf(out, "%s %" PRId64 "\n", name, value);
 }
 
 static void write_seconds(struct buffer *out, const char *name, const char *type, const char *help, int64_t us)
 {
-    write_head(out, name, type, help);
+    prometheus_head(out, name, type, help);
     buffer_printf(out, "%s %.6f\n", name, (double)us / 1e6);
-}
-
-// A label's value with what the text form escapes escaped.
-static void write_label(struct buffer *out, const char *key, const char *value)
-{
-    buffer_printf(out, "%s=\"", key);
-    for (; *value; value++) {
-        if (*value == '\\' || *value == '"')
-            buffer_char(out, '\\');
-        if (*value == '\n')
-            buffer_text(out, "\\n");
-        else
-            buffer_char(out, *value);
-    }
-    buffer_char(out, '"');
 }
 
 static void write_by_action(struct buffer *out, const char *name, const char *help,
                             const _Atomic int64_t values[ACTIONS])
 {
-    write_head(out, name, "counter", help);
+    prometheus_head(out, name, "counter", help);
     for (int i = 0; i < ACTIONS; i++)
         buffer_printf(out, "%s{action=\"%s\"} %" PRId64 "\n", name, scheduler_action_name((enum scheduler_action)i),
                       atomic_load(&values[i]));
@@ -85,7 +66,7 @@ static void write_counters(struct buffer *out, const struct counters *counters)
                   atomic_load(&counters->plan_us_total));
     write_seconds(out, "prorata_reconciler_turn_seconds", "gauge", "How long the last turn took, commit included.",
                   atomic_load(&counters->last_cycle_us));
-    write_head(out, "prorata_scheduler_decisions_total", "counter", "Decisions by what they say.");
+    prometheus_head(out, "prorata_scheduler_decisions_total", "counter", "Decisions by what they say.");
     for (int i = 0; i < VERBS; i++)
         buffer_printf(out, "prorata_scheduler_decisions_total{verb=\"%s\"} %" PRId64 "\n",
                       plan_verb_name((enum plan_verb)i), atomic_load(&counters->decisions[i]));
@@ -133,11 +114,11 @@ static void write_queue(struct buffer *out, const struct queue_metric *metric, c
     const struct amounts *amounts = (const struct amounts *)((const char *)queue + metric->offset);
     int64_t amount = amounts->of[metric->resource];
     buffer_printf(out, "%s{", metric->name);
-    write_label(out, "kind", kind);
+    prometheus_label(out, "kind", kind);
     buffer_char(out, ',');
-    write_label(out, "queue", name);
+    prometheus_label(out, "queue", name);
     buffer_char(out, ',');
-    write_label(out, "node_pool", pool);
+    prometheus_label(out, "node_pool", pool);
     if (amount == QUANTITY_UNLIMITED)
         buffer_text(out, "} +Inf\n");
     else
@@ -149,7 +130,7 @@ static void write_queues(struct buffer *out, const struct snapshot *snapshot, co
     size_t pools = snapshot->node_pool_count;
     for (size_t m = 0; m < sizeof(QUEUE_METRICS) / sizeof(*QUEUE_METRICS); m++) {
         const struct queue_metric *metric = &QUEUE_METRICS[m];
-        write_head(out, metric->name, "gauge", metric->help);
+        prometheus_head(out, metric->name, "gauge", metric->help);
         for (size_t i = 0; i < snapshot->department_count * pools; i++)
             write_queue(out, metric, "department", snapshot->departments[i / pools].name,
                         snapshot->node_pools[i % pools].name, &plan->departments[i]);
@@ -202,7 +183,7 @@ static void write_stores(struct buffer *out, const struct backend_storage *stora
                          size_t offset)
 {
     int64_t others = 0;
-    write_head(out, name, "gauge", help);
+    prometheus_head(out, name, "gauge", help);
     for (size_t i = 0; i < storage->project_count; i++) {
         const struct backend_store *store = &storage->projects[i];
         int64_t bytes = *(const int64_t *)((const char *)store + offset);
@@ -211,7 +192,7 @@ static void write_stores(struct buffer *out, const struct backend_storage *stora
             continue;
         }
         buffer_printf(out, "%s{", name);
-        write_label(out, "project", store->project_name);
+        prometheus_label(out, "project", store->project_name);
         buffer_printf(out, "} %" PRId64 "\n", bytes);
     }
     if (others)
@@ -244,27 +225,6 @@ static void write_storage(struct buffer *out, const struct backend *backend)
                  offsetof(struct backend_store, home_bytes));
     write_one(out, "prorata_image_bytes", "gauge", "Disk space that image files take.", storage.image_bytes);
     arena_done(&arena);
-}
-
-void reconciler_write_health(struct reconciler *reconciler, struct buffer *out)
-{
-    struct reconciler_stats stats;
-    reconciler_get_stats(reconciler, &stats);
-    if (stats.plan_is_refused) {
-        char since[TIMESTAMP_SIZE];
-        timestamp_format(stats.refused_ms, since);
-        buffer_printf(out, "red: plans are refused since %s, the last good state stands; the log says why\n", since);
-    }
-    size_t strays = devices_count_strays(reconciler);
-    if (strays)
-        buffer_printf(out, "warning: pods=%zu run that no workload asks for: prorata pods list\n", strays);
-    retention_write_health(&reconciler->retention, out);
-    if (!reconciler->options.journal)
-        return;
-    struct journal_stats journal;
-    journal_get_stats(reconciler->options.journal, &journal);
-    if (journal.is_stopped)
-        buffer_printf(out, "warning: the journal of decisions is not written: %s\n", journal.cause);
 }
 
 void reconciler_write_metrics(struct reconciler *reconciler, struct buffer *out)

@@ -94,6 +94,25 @@ struct reconciler_cycle {
 int reconciler_list_cycles(const struct reconciler *reconciler, int64_t from_ms, int64_t to_ms, struct arena *arena,
                            struct reconciler_cycle **out_cycles, size_t *out_count, struct error *err);
 
+// The last cycle of the journal at a time or before it. Texts are the arena's.
+struct reconciler_moment {
+    struct reconciler_cycle cycle;
+    const char *decisions_json; // as `prorata simulate` prints them
+    // Of a workload: what a pod of it is in a word, and why, in the form that is stored beside one that waits. NULL: it
+    // was neither waiting nor running then.
+    const char *status, *explanation_json;
+};
+struct reconciler_asked {
+    int64_t id;
+    const char *name, *project_name;
+};
+// ERROR_NOT_FOUND says which cycles there are. Reads files; any thread.
+int reconciler_read_moment(const struct reconciler *reconciler, int64_t at_ms, struct arena *arena,
+                           struct reconciler_moment *out_moment, struct error *err);
+// The same, planned again for a workload: as long as the cycle took. One at a time; ERROR_UNAVAILABLE for the next.
+int reconciler_explain_moment(struct reconciler *reconciler, int64_t at_ms, const struct reconciler_asked *asked,
+                              struct arena *arena, struct reconciler_moment *out_moment, struct error *err);
+
 struct reconciler_stats {
     int64_t cycles; // that planned
     int64_t turns;  // that had anything to do
@@ -111,6 +130,24 @@ struct reconciler_stats {
 void reconciler_get_stats(struct reconciler *reconciler, struct reconciler_stats *out_stats);
 // Prometheus text, prorata_* names: cycle and actions, queues, pending workloads, evictions, scenarios. Any thread.
 void reconciler_write_metrics(struct reconciler *reconciler, struct buffer *out);
+
+// How it goes, and what the disk holds of it.
+struct reconciler_health {
+    const char *backend;       // "simulated", ...: static text
+    char backend_problem[256]; // what it depends on and does not have, as a sentence; "": nothing
+    bool is_failing;           // reconciler_is_failing
+    bool plan_is_refused;      // as of reconciler_stats
+    bool is_over_bound;        // the database is larger than it may be, and nothing is left that may go
+    bool has_journal, journal_is_stopped;
+    char journal_cause[256]; // why it is stopped
+    int64_t refused_ms;
+    int64_t cycles, last_cycle_us;
+    size_t stray_count;                          // pods that no workload asks for
+    int64_t database_bytes, database_free_bytes; // in use, and room in its file; as measured last
+    int64_t journal_bytes, log_bytes, home_bytes, image_bytes;
+};
+// Reads memory alone. Any thread.
+void reconciler_read_health(struct reconciler *reconciler, struct reconciler_health *out_health);
 // A line for each thing that is not well though it serves: a refused plan, a journal that stopped. Names nothing of
 // anybody. Any thread.
 void reconciler_write_health(struct reconciler *reconciler, struct buffer *out);

@@ -1,5 +1,6 @@
 #include "reconciler/reconciler.h"
 
+#include "base/condition.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/timestamp.h"
@@ -46,6 +47,7 @@ static void take_facts(struct reconciler *reconciler)
     if (count)
         memcpy(reconciler->facts + reconciler->fact_count, facts, count * sizeof(*facts));
     reconciler->fact_count += count;
+    clearing_begin(reconciler, facts, count);
 }
 
 static struct backend_node *list_nodes(const struct world *world, struct arena *arena)
@@ -422,11 +424,7 @@ int reconciler_create(struct db *db, struct backend *backend, const struct recon
     past_usage_init(&reconciler->usage);
     arena_init(&reconciler->turn_arena);
     pthread_mutex_init(&reconciler->lock, NULL);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&reconciler->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&reconciler->changed);
     int64_t interval_ms =
         reconciler->options.page_interval_ms ? reconciler->options.page_interval_ms : PAGE_INTERVAL_MS;
     if (backend->ops->find_address)

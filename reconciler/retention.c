@@ -236,9 +236,3 @@ void retention_write_metrics(const struct retention *retention, const struct ret
             buffer_printf(out, "prorata_retention_removed_total{kind=\"%s\",cause=\"%s\"} %" PRId64 "\n",
                           retention_kind_text(kind), CAUSES[cause], atomic_load(&retention->removed[kind][cause]));
 }
-
-void retention_write_health(const struct retention *retention, struct buffer *out)
-{
-    if (atomic_load(&retention->is_stuck))
-        buffer_text(out, "warning: the database is over its bound (database-bytes), and nothing is left that may go\n");
-}

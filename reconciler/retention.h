@@ -47,7 +47,6 @@ int64_t retention_keep_ms(const struct retention_options *options, enum retentio
 // again later.
 int retention_step(struct retention *retention, const struct retention_options *options, struct db *db, int64_t now_ms,
                    bool *out_again, struct error *err);
-// Prometheus text, and a line where it is not well. Any thread.
+// Prometheus text. Any thread.
 void retention_write_metrics(const struct retention *retention, const struct retention_options *options,
                              struct buffer *out);
-void retention_write_health(const struct retention *retention, struct buffer *out);

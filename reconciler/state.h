@@ -35,8 +35,9 @@ struct reconciler {
     struct counters counters;
     atomic_bool is_ready;
     atomic_bool is_failing;
-    _Atomic int64_t moved_us;  // when the thread last began a turn or ended one
-    atomic_int question_count; // that are being answered
+    _Atomic int64_t moved_us;    // when the thread last began a turn or ended one
+    atomic_int question_count;   // that are being answered
+    atomic_bool is_looking_back; // a cycle of the journal is being planned again
 
     // The thread's, or the caller's of reconciler_turn.
     struct cache cache;
@@ -76,6 +77,7 @@ struct reconciler {
 size_t devices_count_strays(const struct reconciler *reconciler);
 
 // clearing.c: a part in each turn, for nobody waits for it. Where the backend has no more, is_clearing ends.
+void clearing_begin(struct reconciler *reconciler, const struct backend_fact *facts, size_t count);
 void clearing_go_on(struct reconciler *reconciler, struct db_conn *conn);
 
 // adoption.c: after what runs was compared with rows, and what came of it is written.

@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "form/plan_writer.h"
 #include "form/snapshot_reader.h"
+#include "scheduler/simulation.h"
 #include "simulation/questions.h"
-#include "simulation/simulation.h"
 
 #include <errno.h>
 #include <getopt.h>

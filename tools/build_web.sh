@@ -4,7 +4,7 @@
 set -euo pipefail
 out=$(realpath -m "$1")
 cd "$(dirname "$0")/../web"
-exec 9>.install.lock
+exec 9>>.install.lock
 flock 9
 if [ ! -e node_modules/.package-lock.json ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then
     npm ci --no-audit --no-fund --loglevel=error >&2

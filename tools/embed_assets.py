@@ -1,7 +1,7 @@
 """Embeds files in the binary: embed_assets.py OUT_DIR PAGES.json /PREFIX/=FOLDER /exact/path=FILE ...
 
 Writes OUT_DIR/assets.c (see api/assets.h) and beside it the files it includes, each plain and, where that is smaller,
-gzipped: either is sent as it lies in the binary.
+gzipped (as FILE.gz has it, where that lies beside FILE): either is sent as it lies in the binary.
 PAGES.json lists the addresses of pages.
 A name that ends in a hash, as esbuild writes it (app-1A2B3C4D.js), never changes its content.
 """
@@ -45,17 +45,18 @@ def main(out, pages, arguments):
     rows, blobs = {}, set()
     for path, source in files(arguments):
         content = source.read_bytes()
-        packed = gzip.compress(content, 9, mtime=0)
-        digest = hashlib.sha256(content).hexdigest()[:16]
+        ready = source.with_name(source.name + ".gz")
+        packed = ready.read_bytes() if ready.exists() else gzip.compress(content, 9, mtime=0)
+        digest, packed_digest = (hashlib.sha256(form).hexdigest()[:16] for form in (content, packed))
         forms = {digest + "_plain": content}
         if len(packed) < len(content):
-            forms[digest + "_gz"] = packed
+            forms[packed_digest + "_gz"] = packed
         for name, form in forms.items():
             if not (folder / name).exists():
                 (folder / name).write_bytes(form)
         blobs |= forms.keys()
         is_immutable = re.search(r"-[0-9A-Za-z]{8}\.\w+$", path) is not None
-        packed_form = "ASSET_%s_gz, %d" % (digest, len(packed)) if digest + "_gz" in forms else "NULL, 0"
+        packed_form = "ASSET_%s_gz, %d" % (packed_digest, len(packed)) if len(forms) > 1 else "NULL, 0"
         rows[path] = '    {"%s", "%s", "%s", ASSET_%s_plain, %d, %s, %s},' % (
             path,
             TYPES[source.suffix],

@@ -104,20 +104,35 @@ def pytest(name, folder, *arguments, after, within=(), **more):
     )
 
 
+def beside_api_server(name, programs, **more):
+    return pytest(
+        name,
+        "build-asan",
+        "tests/kubernetes/backend",
+        "tests/kubernetes/test_cases.py",
+        within=("tests/kubernetes/with_cluster.sh",),
+        after=(ASAN, programs),
+        **more,
+    )
+
+
 def real_kubernetes():
-    """Beside the API server itself."""
     if WITHOUT_KUBERNETES:
         return []
     return [
         Stage(KUBERNETES, "tests/kubernetes/build.sh"),
-        pytest(
-            "a real Kubernetes API server",
-            "build-asan",
-            "tests/kubernetes/backend",
-            "tests/kubernetes/test_cases.py",
-            within=("tests/kubernetes/with_cluster.sh",),
-            after=(ASAN, KUBERNETES),
-        ),
+        beside_api_server("a real Kubernetes API server", KUBERNETES),
+    ]
+
+
+def old_kubernetes():
+    """The oldest that is proven on a real API server."""
+    if WITHOUT_KUBERNETES:
+        return []
+    hours = {"limit_s": 4 * 3600}
+    return [
+        Stage(OLD_KUBERNETES, "tests/kubernetes/v1.26/build.sh", after=(KUBERNETES,), **hours),
+        beside_api_server("a real API server of 1.26", OLD_KUBERNETES, KUBE_VERSION="1.26", **hours),
     ]
 
 
@@ -125,7 +140,7 @@ def files(pattern):
     return sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(pattern))
 
 
-KUBERNETES = "programs of a Kubernetes cluster"
+KUBERNETES, OLD_KUBERNETES = "programs of a Kubernetes cluster", "programs of a cluster of Kubernetes 1.26"
 BUILD, ASAN, TSAN = "build", "build with AddressSanitizer and UndefinedBehaviorSanitizer", "build with ThreadSanitizer"
 
 
@@ -253,8 +268,17 @@ def whole():
 def long():
     hours = {"limit_s": 4 * 3600}
     return [
+        *old_kubernetes(),
         ctest("long unit tests", "build-asan", "-L", "long", after=(ASAN,), **hours),
         pages("dashboard of a slow server", PRORATA_SLOW_API="500", **hours),
+        Stage(
+            "heap of a dashboard that is open for an hour",
+            "node",
+            "--test",
+            *files("tests/web/long/*.mjs"),
+            after=(BUILD,),
+            **hours,
+        ),
         pytest(
             "long walk-throughs",
             "build-asan",
@@ -271,16 +295,6 @@ def long():
             "tests/whole/faults",
             after=(ASAN,),
             shares=MACHINE,
-            PRORATA_LONG="1",
-            **hours,
-        ),
-        pytest(
-            "chaos in a Kubernetes cluster",
-            "build-asan",
-            "-n",
-            "3",
-            "tests/kubernetes/backend/test_chaos.py",
-            after=(ASAN,),
             PRORATA_LONG="1",
             **hours,
         ),

@@ -6,6 +6,7 @@
 #include "api/access/outbound.h"
 #include "api/access/sealing.h"
 #include "base/arena.h"
+#include "base/condition.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/timestamp.h"
@@ -368,14 +369,7 @@ static int64_t look(struct openid *openid)
 
 static void wait_for(struct openid *openid, int64_t wait_ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += wait_ms / 1000;
-    until.tv_nsec += wait_ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    struct timespec until = condition_after(wait_ms);
     int rc = 0;
     while (!openid->is_stopping && !openid->is_woken && rc != ETIMEDOUT)
         rc = wait_ms < 0 ? pthread_cond_wait(&openid->wake, &openid->mutex)
@@ -402,16 +396,12 @@ int openid_create(struct db *db, const struct sealing *sealing, const char *ca_f
                   struct error *err)
 {
     struct openid *openid = memory_array(1, sizeof(*openid));
-    pthread_condattr_t attributes;
     curl_global_init(CURL_GLOBAL_DEFAULT);
     openid->db = db;
     openid->sealing = sealing;
     openid->issuer = openid_issuer_create(ca_file);
     pthread_mutex_init(&openid->mutex, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&openid->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&openid->wake);
     int rc = pthread_create(&openid->thread, NULL, ask_about_sessions, openid);
     if (rc != 0) {
         openid->is_stopping = true;

@@ -2,6 +2,7 @@
 #include "api/access/authenticate.h"
 #include "api/access/authorization.h"
 #include "api/http/answer.h"
+#include "api/http/sockets.h"
 #include "api/server.h"
 #include "base/error.h"
 #include "base/timestamp.h"
@@ -17,6 +18,31 @@ static bool is_administrator(const struct identity *caller)
     return access_is_held(caller, &TENANT, RESOURCE_TYPE_SETTINGS, ACTION_UPDATE);
 }
 
+struct wanted_socket {
+    uint64_t ends;
+    int fd;
+};
+
+static bool is_wanted(int fd, const struct connection_ends *ends, void *context)
+{
+    struct wanted_socket *wanted = context;
+    if (connection_ends_pack(ends) != wanted->ends)
+        return false;
+    wanted->fd = fd;
+    return true;
+}
+
+static int socket_of(const struct exchange *exchange)
+{
+    struct connection_ends ends;
+    struct wanted_socket wanted = {.fd = -1};
+    if (!connection_ends_of(exchange->info, &ends))
+        return -1;
+    wanted.ends = connection_ends_pack(&ends);
+    sockets_visit(is_wanted, &wanted);
+    return wanted.fd;
+}
+
 int response_stream_begin(struct response *res, const char *content_type, struct error *err)
 {
     struct exchange *exchange = res->request->exchange;
@@ -24,7 +50,8 @@ int response_stream_begin(struct response *res, const char *content_type, struct
     const struct identity *caller = exchange->request.caller;
     if (caller->grants->count == 0)
         return error_set(err, ERROR_FORBIDDEN, "streams: your account has no role anywhere");
-    if (stream_places_take(places, caller->subject_uuid, is_administrator(caller), &exchange->stream_place, err) < 0)
+    const struct stream_owner owner = {caller->subject_uuid, is_administrator(caller), socket_of(exchange)};
+    if (stream_places_take(places, &owner, &exchange->stream_place, err) < 0)
         return -1;
     exchange->holds_stream = true;
     worker_enter(exchange->worker, WORKER_STREAM);
@@ -44,6 +71,12 @@ int response_stream_write(struct response *res, const char *text, size_t size)
     return size == 0 ? 0 : answer_write(exchange, text, size);
 }
 
+bool response_stream_is_gone(const struct response *res)
+{
+    const struct exchange *exchange = res->request->exchange;
+    return stream_places_is_gone(&exchange->server->core->streams, exchange->stream_place);
+}
+
 bool response_stream_is_revoked(struct response *res)
 {
     struct exchange *exchange = res->request->exchange;
@@ -58,7 +91,8 @@ bool response_stream_is_over(struct response *res)
 {
     const struct exchange *exchange = res->request->exchange;
     int64_t now_us = timestamp_monotonic_us();
-    if (atomic_load(&exchange->server->is_stopping) || now_us >= exchange->stream_ends_us)
+    if (atomic_load(&exchange->server->is_stopping) || now_us >= exchange->stream_ends_us ||
+        response_stream_is_gone(res))
         return true;
     if (now_us - exchange->caller_checked_us < CALLER_CHECK_MS * 1000LL)
         return exchange->is_revoked;

@@ -8,8 +8,11 @@ int response_stream_begin(struct response *res, const char *content_type, struct
 // -1 when the peer has gone, is too slow, has lost its rights, or the server stops: the handler returns 0 then. A
 // stream must write at least each 15 s (a heartbeat) and look at response_stream_is_over each second.
 int response_stream_write(struct response *res, const char *text, size_t size);
-// True when the server stops, the caller's session or rights are no longer what they were, or the stream has lived for
-// STREAM_LIFE_MS: end it, the client comes again. The caller is looked up twice a second, not at each call.
+// True when the peer has gone, the server stops, the caller's session or rights are no longer what they were, or the
+// stream has lived for STREAM_LIFE_MS: end it, the client comes again. The caller is looked up twice a second, not at
+// each call.
 bool response_stream_is_over(struct response *res);
+// The same of the peer alone.
+bool response_stream_is_gone(const struct response *res);
 // The same of the caller alone, looked up now: before something new is told.
 bool response_stream_is_revoked(struct response *res);

@@ -2,6 +2,7 @@
 
 #include "api/audit/audit.h"
 #include "base/arena.h"
+#include "base/condition.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/timestamp.h"
@@ -12,7 +13,6 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     TICK_BUSY_S = 2, // while tries wait to be folded
@@ -221,12 +221,11 @@ static int check_start(struct audit *audit, struct error *err)
 // Waits until something is due, and takes it. False: it is the last time.
 static bool wait_for_work(struct audit *audit, struct batch *batch)
 {
-    struct timespec until;
     batch->count = 0;
     batch->overflow_count = 0;
     pthread_mutex_lock(&audit->lock);
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += audit->refusal_count > 0 || audit->overflow_count > 0 ? TICK_BUSY_S : TICK_QUIET_S;
+    bool is_busy = audit->refusal_count > 0 || audit->overflow_count > 0;
+    struct timespec until = condition_after((int64_t)1000 * (is_busy ? TICK_BUSY_S : TICK_QUIET_S));
     bool has_new = audit->refusal_count > 0 && !audit->refusals[audit->refusal_count - 1].is_told;
     if (!audit->is_stopping && !has_new)
         pthread_cond_timedwait(&audit->work, &audit->lock, &until);
@@ -272,7 +271,7 @@ int audit_open(const struct audit_options *options, struct audit **out_audit, st
     audit->keep_ms = options->keep_ms;
     audit->data = memory_strdup(options->data);
     pthread_mutex_init(&audit->lock, NULL);
-    pthread_cond_init(&audit->work, NULL);
+    condition_init(&audit->work);
     int rc = audit_key_open(arena_printf(&arena, "%s/keys", options->data), &audit->key, err);
     if (rc == 0)
         rc = check_start(audit, err);

@@ -89,7 +89,8 @@ static const struct {
 };
 
 // Operations that are no GET and write nothing, or go on with what has its record.
-static const char *const NO_WRITES[] = {"get_permitted_scopes", "ask_what_if", "create_exec_input"};
+static const char *const NO_WRITES[] = {"get_permitted_scopes", "ask_what_if", "ask_what_if_quota",
+                                        "create_exec_input"};
 
 static bool is_write(const struct operation *operation)
 {

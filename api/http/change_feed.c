@@ -1,6 +1,7 @@
 #include "api/http/change_feed.h"
 
 #include "base/arena.h"
+#include "base/condition.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -35,12 +36,8 @@ static void add(const struct db_change *changes, size_t count, void *context)
 struct change_feed *change_feed_create(struct db *db)
 {
     struct change_feed *feed = memory_array(1, sizeof(*feed));
-    pthread_condattr_t attributes;
     pthread_mutex_init(&feed->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&feed->grown, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&feed->grown);
     feed->last = feed->forgotten = db_last_revision(db);
     db_add_listener(db, add, feed);
     return feed;
@@ -94,14 +91,7 @@ bool change_feed_read(struct change_feed *feed, int64_t after, struct db_change 
 
 bool change_feed_wait(struct change_feed *feed, int64_t after, int64_t wait_ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += wait_ms / 1000;
-    until.tv_nsec += wait_ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    struct timespec until = condition_after(wait_ms);
     pthread_mutex_lock(&feed->lock);
     if (feed->last <= after)
         pthread_cond_timedwait(&feed->grown, &feed->lock, &until);

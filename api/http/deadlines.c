@@ -1,6 +1,7 @@
 #include "api/http/deadlines.h"
 #include "api/http/sockets.h"
 #include "base/arena.h"
+#include "base/condition.h"
 #include "base/error.h"
 #include "base/timestamp.h"
 #include <pthread.h>
@@ -112,11 +113,7 @@ struct deadlines *deadlines_create(size_t capacity, deadlines_chore chore, void 
     struct deadlines *deadlines = memory_alloc(sizeof(*deadlines) + capacity * sizeof(struct deadline));
     *deadlines = (struct deadlines){.capacity = capacity, .chore = chore, .context = context};
     memset(deadlines->slots, 0, capacity * sizeof(struct deadline));
-    pthread_condattr_t clock;
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&deadlines->changed, &clock);
-    pthread_condattr_destroy(&clock);
+    condition_init(&deadlines->changed);
     pthread_mutex_init(&deadlines->mutex, NULL);
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);

@@ -1,6 +1,7 @@
 #include "api/http/shares.h"
 
 #include "base/arena.h"
+#include "base/condition.h"
 #include "base/error.h"
 #include "base/timestamp.h"
 #include "db/db.h"
@@ -46,11 +47,7 @@ struct shares {
 struct shares *shares_create(size_t thread_count)
 {
     struct shares *shares = memory_array(1, sizeof(*shares));
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&shares->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&shares->changed);
     pthread_mutex_init(&shares->lock, NULL);
     shares->place_count = thread_count;
     shares->places = memory_array(thread_count, sizeof(*shares->places));
@@ -107,9 +104,7 @@ static bool may_wait(const struct shares *shares, const struct share *share)
 // Under the lock, until there is room. Returns whether there is.
 static bool wait_for_room(struct shares *shares, struct share *share)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += WAIT_SECONDS;
+    struct timespec until = condition_after(WAIT_SECONDS * 1000);
     bool may_read = has_room(shares, share) || may_wait(shares, share);
     share->waiting++;
     shares->waiting++;

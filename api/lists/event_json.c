@@ -2,7 +2,10 @@
 
 #include "api/lists/visibility.h"
 #include "base/json_writer.h"
+#include "base/uuid.h"
 #include "db/db.h"
+
+#include <string.h>
 
 // The contract has an id for everything that something happens to (RFC 9562, the nil UUID).
 #define NO_UUID "00000000-0000-0000-0000-000000000000"
@@ -22,7 +25,7 @@ void event_write_members(struct json_writer *json, sqlite3_stmt *stmt, bool with
     json_begin_object(json);
     json_text(json, "kind", db_column_text(stmt, 6, arena));
     json_text(json, "name", db_column_text(stmt, 7, arena));
-    json_text(json, "uid", uid && *uid ? uid : NO_UUID);
+    json_text(json, "uid", uid && strlen(uid) == UUID_SIZE - 1 ? uid : NO_UUID);
     json_text(json, "namespace", namespace ? namespace : "");
     json_end_object(json);
     if (!with_workload)
@@ -30,4 +33,5 @@ void event_write_members(struct json_writer *json, sqlite3_stmt *stmt, bool with
     json_text(json, "workloadId", db_column_text(stmt, 11, arena));
     json_text(json, "workloadName", db_column_text(stmt, 12, arena));
     json_text(json, "projectName", db_column_text(stmt, 13, arena));
+    json_text(json, "objectId", uid && *uid && db_column_is_null(stmt, 11) ? uid : NULL);
 }

@@ -325,26 +325,49 @@ void list_query_where_text(struct list_query *query, const char *sql, const char
     add_text(query, value);
 }
 
+void list_query_where_texts(struct list_query *query, const char *sql, const char *const *values, size_t count)
+{
+    add_condition(query, sql);
+    for (size_t i = 0; i < count; i++)
+        add_text(query, values[i]);
+}
+
 void list_query_where_int(struct list_query *query, const char *sql, int64_t value)
 {
     add_condition(query, sql);
     add_bind(query, (struct list_bind){.kind = LIST_BIND_INT, .integer = value});
 }
 
+void list_query_where_any_scope(struct list_query *query, const struct list_scope *scopes, size_t count)
+{
+    struct buffer condition;
+    buffer_init(&condition, 0);
+    for (size_t i = 0; i < count; i++) {
+        buffer_text(&condition, i ? " OR " : "(");
+        buffer_text(&condition, scopes[i].before);
+        scope_filter_sql(scopes[i].filter, &condition, scopes[i].cluster_column, scopes[i].department_column,
+                         scopes[i].project_column);
+        buffer_text(&condition, scopes[i].after);
+    }
+    buffer_char(&condition, ')');
+    add_condition(query, condition.data);
+    buffer_done(&condition);
+    for (size_t i = 0; i < count; i++) {
+        const char *lists[3];
+        if (scopes[i].filter->is_all)
+            continue;
+        scope_filter_lists(scopes[i].filter, query->arena, lists);
+        for (size_t k = 0; k < 3; k++)
+            add_text(query, lists[k]);
+    }
+}
+
 void list_query_where_scope(struct list_query *query, const struct scope_filter *filter, const char *cluster_column,
                             const char *department_column, const char *project_column)
 {
-    if (filter->is_all)
-        return;
-    struct buffer condition;
-    buffer_init(&condition, 0);
-    scope_filter_sql(filter, &condition, cluster_column, department_column, project_column);
-    add_condition(query, condition.data);
-    buffer_done(&condition);
-    const char *lists[3];
-    scope_filter_lists(filter, query->arena, lists);
-    for (size_t i = 0; i < 3; i++)
-        add_text(query, lists[i]);
+    const struct list_scope scope = {"", "", filter, cluster_column, department_column, project_column};
+    if (!filter->is_all)
+        list_query_where_any_scope(query, &scope, 1);
 }
 
 // A list's own order walks an index until the page is full, which is soon over, unless few rows are picked by their

@@ -122,10 +122,19 @@ void list_query_take_all(struct list_query *query);
 // A condition of the handler's own; sql is constant text with one `?`, or with none.
 void list_query_where(struct list_query *query, const char *sql);
 void list_query_where_text(struct list_query *query, const char *sql, const char *value);
+void list_query_where_texts(struct list_query *query, const char *sql, const char *const *values, size_t count);
 void list_query_where_int(struct list_query *query, const char *sql, int64_t value);
 // Only what a caller may see (api/access/authorization.h, access_filter); a column that the source lacks is "NULL".
 void list_query_where_scope(struct list_query *query, const struct scope_filter *filter, const char *cluster_column,
                             const char *department_column, const char *project_column);
+// The same of rows of several kinds: one of these holds. Constant text before and after the filter's condition, in
+// which a kind's own stands.
+struct list_scope {
+    const char *before, *after;
+    const struct scope_filter *filter;
+    const char *cluster_column, *department_column, *project_column;
+};
+void list_query_where_any_scope(struct list_query *query, const struct list_scope *scopes, size_t count);
 
 // The condition of `search`, which comes last, as open and count add it: conn knows the words of fields; NULL: each
 // field is looked at row by row.

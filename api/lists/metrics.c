@@ -61,6 +61,8 @@ static int add_series(struct metrics *metrics, struct db_conn *conn, const struc
     if (db_read_series(conn, series, metrics->times_ms, metrics->time_count, values, out_found, err) < 0)
         return -1;
     clear_future(metrics, values);
+    for (size_t i = 0; i < metrics->time_count && metrics->factor > 0; i++)
+        values[i] *= metrics->factor;
     measurement->values = values;
     if (*out_found)
         add_measurement(metrics, measurement);
@@ -71,7 +73,7 @@ static int add_parts(struct metrics *metrics, struct db_conn *conn, const struct
                      struct measurement *measurement, bool *out_found, struct error *err)
 {
     struct arena *arena = metrics->req->arena;
-    const char *prefix = arena_printf(arena, "%s:", measurement->type);
+    const char *prefix = arena_printf(arena, "%s:", series->metric);
     const char **parts;
     size_t part_count;
     if (db_list_series(conn, series->scope, series->scope_id, prefix, arena, &parts, &part_count, err) < 0)

@@ -40,6 +40,7 @@ struct metrics {
     size_t time_count;
     struct measurement *measurements;
     size_t measurement_count, measurement_capacity;
+    double factor; // of the values of what is added; 0: 1
     bool is_partial;
 };
 

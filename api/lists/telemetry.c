@@ -7,7 +7,34 @@
 #include "base/json_writer.h"
 #include "base/timestamp.h"
 
+#include <math.h>
 #include <string.h>
+
+static bool is_same(const struct telemetry *telemetry, const struct telemetry_value *value,
+                    const struct telemetry_group *groups)
+{
+    for (size_t i = 0; i < telemetry->group_count; i++)
+        if (strcmp(value->groups[i].value, groups[i].value) != 0)
+            return false;
+    return true;
+}
+
+// The value of these groups, a new one where there is none.
+static struct telemetry_value *find(struct telemetry *telemetry, const struct telemetry_group *groups)
+{
+    for (size_t i = 0; i < telemetry->count; i++)
+        if (is_same(telemetry, &telemetry->values[i], groups))
+            return &telemetry->values[i];
+    telemetry->values = arena_grow(telemetry->arena, telemetry->values, &telemetry->capacity, telemetry->count + 1,
+                                   sizeof(*telemetry->values));
+    struct telemetry_value *value = &telemetry->values[telemetry->count++];
+    *value = (struct telemetry_value){.value = 0};
+    for (size_t i = 0; i < telemetry->group_count; i++) {
+        value->groups[i] = groups[i];
+        value->groups[i].key = telemetry->group_keys[i];
+    }
+    return value;
+}
 
 void telemetry_init(struct telemetry *telemetry, const struct request *req)
 {
@@ -17,35 +44,24 @@ void telemetry_init(struct telemetry *telemetry, const struct request *req)
         telemetry->group_count = TELEMETRY_GROUP_MAX;
     if (telemetry->group_count == 0) {
         static const struct telemetry_group NO_GROUPS[TELEMETRY_GROUP_MAX] = {{.key = NULL}};
-        telemetry_add(telemetry, NO_GROUPS, 0);
+        find(telemetry, NO_GROUPS);
     }
-}
-
-static int is_same(const struct telemetry *telemetry, const struct telemetry_value *value,
-                   const struct telemetry_group *groups)
-{
-    for (size_t i = 0; i < telemetry->group_count; i++)
-        if (strcmp(value->groups[i].value, groups[i].value) != 0)
-            return 0;
-    return 1;
 }
 
 void telemetry_add(struct telemetry *telemetry, const struct telemetry_group groups[TELEMETRY_GROUP_MAX], double amount)
 {
-    for (size_t i = 0; i < telemetry->count; i++) {
-        if (is_same(telemetry, &telemetry->values[i], groups)) {
-            telemetry->values[i].value += amount;
-            return;
-        }
+    struct telemetry_value *value = find(telemetry, groups);
+    if (isnan(amount)) {
+        value->unknown_count++;
+        return;
     }
-    telemetry->values = arena_grow(telemetry->arena, telemetry->values, &telemetry->capacity, telemetry->count + 1,
-                                   sizeof(*telemetry->values));
-    struct telemetry_value *value = &telemetry->values[telemetry->count++];
-    *value = (struct telemetry_value){.value = amount};
-    for (size_t i = 0; i < telemetry->group_count; i++) {
-        value->groups[i] = groups[i];
-        value->groups[i].key = telemetry->group_keys[i];
-    }
+    value->known_count++;
+    value->value += amount;
+}
+
+static bool is_unknown(const struct telemetry_value *value)
+{
+    return value->unknown_count > 0 && value->known_count == 0;
 }
 
 static const char *number_text(double value, struct arena *arena)
@@ -64,6 +80,8 @@ static void write_json(const struct telemetry *telemetry, const char *type, int6
     json_begin_array(&json);
     for (size_t i = 0; i < telemetry->count; i++) {
         const struct telemetry_value *value = &telemetry->values[i];
+        if (is_unknown(value))
+            continue;
         json_begin_object(&json);
         json_text(&json, "value", number_text(value->value, telemetry->arena));
         if (telemetry->group_count) {
@@ -96,6 +114,8 @@ static void write_csv(const struct telemetry *telemetry, const char *type, int64
     buffer_text(out, ",value\r\n");
     for (size_t i = 0; i < telemetry->count; i++) {
         const struct telemetry_value *value = &telemetry->values[i];
+        if (is_unknown(value))
+            continue;
         buffer_printf(out, "%s,%s", time, type);
         for (size_t g = 0; g < telemetry->group_count; g++)
             buffer_printf(out, ",%s", value->groups[g].value);

@@ -22,6 +22,7 @@ struct telemetry_group {
 struct telemetry_value {
     struct telemetry_group groups[TELEMETRY_GROUP_MAX];
     double value;
+    size_t known_count, unknown_count; // amounts that were added
 };
 
 struct telemetry {
@@ -35,7 +36,8 @@ struct telemetry {
 
 // Reads groupBy. Without it there is one value, 0 at first.
 void telemetry_init(struct telemetry *telemetry, const struct request *req);
-// Adds an amount to the value of its groups; groups[i] belongs to group_keys[i].
+// Adds an amount to the value of its groups; groups[i] belongs to group_keys[i]. NAN: nobody measures it. A value of
+// which nothing is measured is left out of the answer.
 void telemetry_add(struct telemetry *telemetry, const struct telemetry_group groups[TELEMETRY_GROUP_MAX],
                    double amount);
 int telemetry_answer(const struct telemetry *telemetry, const struct request *req, struct response *res);

@@ -4,6 +4,7 @@
 #include "api/notifications/post.h"
 #include "api/notifications/sender.h"
 #include "base/arena.h"
+#include "base/condition.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/timestamp.h"
@@ -81,7 +82,6 @@ int notifications_create(struct db *db, const struct sealing *sealing, const str
                          struct notifications **out_notifications, struct error *err)
 {
     struct network_rules rules = {0};
-    pthread_condattr_t attributes;
     if (set_rules(&rules, options, err) < 0)
         return -1;
     struct notifications *made = memory_array(1, sizeof(*made));
@@ -95,11 +95,8 @@ int notifications_create(struct db *db, const struct sealing *sealing, const str
                                    .give_up_ms = options->give_up_ms};
     made->collector = (struct collector){.db = db, .per_hour = options->per_hour};
     pthread_mutex_init(&made->mutex, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&made->clerk_wake, &attributes);
-    pthread_cond_init(&made->sender_wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&made->clerk_wake);
+    condition_init(&made->sender_wake);
     db_add_listener(db, hear_changes, made);
     *out_notifications = made;
     return 0;
@@ -201,14 +198,7 @@ static int64_t work(struct notifications *notifications)
 
 static void wait_until(struct notifications *notifications, pthread_cond_t *condition, int64_t wait_ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += (time_t)(wait_ms / 1000);
-    until.tv_nsec += (long)(wait_ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    struct timespec until = condition_after(wait_ms);
     pthread_cond_timedwait(condition, &notifications->mutex, &until);
 }
 

@@ -1,4 +1,5 @@
 // Backups on the server's own disk, in DATA/backups/: made and listed, never sent.
+#include "api/organisation/backups.h"
 #include "api/access/authorization.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
@@ -22,17 +23,6 @@
 #define PREFIX "prorata-"
 #define SUFFIX ".tar"
 
-struct kept {
-    const char *name;
-    int64_t bytes;
-    int64_t created_ms;
-};
-
-struct kept_list {
-    struct kept *items; // the newest first
-    size_t count, capacity;
-};
-
 static bool is_backup(const char *name)
 {
     size_t length = strlen(name);
@@ -43,13 +33,13 @@ static bool is_backup(const char *name)
 // Names begin with the time, so their order is the backups'.
 static int compare_newest_first(const void *a, const void *b)
 {
-    const struct kept *left = a, *right = b;
+    const struct backup_file *left = a, *right = b;
     return strcmp(right->name, left->name);
 }
 
-static int list_backups(const char *path, struct arena *arena, struct kept_list *out_list, struct error *err)
+static int read_folder(const char *path, struct arena *arena, struct backup_list *out_list, struct error *err)
 {
-    struct kept_list list = {0};
+    struct backup_list list = {0};
     DIR *folder = opendir(path);
     if (!folder && errno != ENOENT)
         return error_set(err, ERROR_INTERNAL, "%s: %s", path, strerror(errno));
@@ -58,7 +48,7 @@ static int list_backups(const char *path, struct arena *arena, struct kept_list 
         if (!is_backup(entry->d_name) || fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) < 0)
             continue;
         list.items = arena_grow(arena, list.items, &list.capacity, list.count + 1, sizeof(*list.items));
-        list.items[list.count++] = (struct kept){
+        list.items[list.count++] = (struct backup_file){
             .name = arena_strdup(arena, entry->d_name),
             .bytes = info.st_size,
             .created_ms = (int64_t)info.st_mtim.tv_sec * 1000 + info.st_mtim.tv_nsec / 1000000,
@@ -74,8 +64,8 @@ static int list_backups(const char *path, struct arena *arena, struct kept_list 
 
 static int drop_oldest(const char *folder, size_t keep, struct arena *arena, struct error *err)
 {
-    struct kept_list list;
-    if (list_backups(folder, arena, &list, err) < 0)
+    struct backup_list list;
+    if (read_folder(folder, arena, &list, err) < 0)
         return -1;
     for (size_t i = keep; i < list.count; i++) {
         const char *path = arena_printf(arena, "%s/%s", folder, list.items[i].name);
@@ -98,6 +88,11 @@ static const char *make_name(int64_t now_ms, struct arena *arena)
 static const char *folder_of(const struct request *req)
 {
     return arena_printf(req->arena, "%s/backups", req->server->config.data);
+}
+
+int backups_list(const struct request *req, struct backup_list *out_list, struct error *err)
+{
+    return read_folder(folder_of(req), req->arena, out_list, err);
 }
 
 int op_create_backup(struct request *req, struct response *res, struct error *err)
@@ -129,10 +124,10 @@ int op_create_backup(struct request *req, struct response *res, struct error *er
 
 int op_list_backups(struct request *req, struct response *res, struct error *err)
 {
-    struct kept_list list;
+    struct backup_list list;
     struct json_writer json;
     if (access_check_tenant(req, RESOURCE_TYPE_TENANT, ACTION_UPDATE, err) < 0 || // reading is for those below, too
-        list_backups(folder_of(req), req->arena, &list, err) < 0)
+        backups_list(req, &list, err) < 0)
         return -1;
     json_writer_init(&json, res->body, false);
     json_begin_object(&json);

@@ -138,7 +138,8 @@ static int create_cluster(struct db_conn *conn, void *context, struct error *err
 static int rename_cluster(struct db_conn *conn, void *context, struct error *err)
 {
     const struct cluster_write *write = context;
-    return db_rename_cluster(conn, write->cluster->id, write->cluster->name, write->req->received_ms, err);
+    const struct request *req = write->req;
+    return db_rename_cluster(conn, write->cluster->id, write->cluster->name, req->caller->name, req->received_ms, err);
 }
 
 static int delete_cluster(struct db_conn *conn, void *context, struct error *err)

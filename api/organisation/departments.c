@@ -9,29 +9,15 @@
 #include "db/db.h"
 #include "db/org_units.h"
 
-// Unlimited sorts above every number.
-#define TOTAL_GPU_QUOTA                                                                             \
-    "(SELECT CASE WHEN count(*) = count(q.gpu_deserved_milli) THEN sum(q.gpu_deserved_milli) ELSE " \
-    "9223372036854775807 "                                                                          \
-    "END FROM queues q WHERE q.owner_kind = 'department' AND q.owner_id = d.id)"
-#define GPU_ALLOCATED \
-    "(SELECT sum(q.gpu_allocated_milli) FROM queues q WHERE q.owner_kind = 'department' AND q.owner_id = d.id)"
-
 static const struct list_field FIELDS[] = {
     {.name = "name", .sql = "d.name", .type = LIST_TEXT, .is_searched = true},
     {.name = "clusterId", .sql = "c.uuid", .type = LIST_TEXT},
-    {.name = "totalGpuQuota", .sql = TOTAL_GPU_QUOTA, .type = LIST_NUMBER, .scale = 1000},
-    {.name = "gpuAllocated", .sql = GPU_ALLOCATED, .type = LIST_NUMBER, .scale = 1000},
+    {.name = "totalGpuQuota", .sql = ORG_UNIT_GPU_QUOTA("department", "d.id"), .type = LIST_NUMBER, .scale = 1000},
+    {.name = "gpuAllocated", .sql = ORG_UNIT_GPU_ALLOCATED("department", "d.id"), .type = LIST_NUMBER, .scale = 1000},
     {.name = "createdAt", .sql = "d.created_ms", .type = LIST_TIME},
-    {.name = "avgGpuAllocation24h", .sql = "coalesce(o.gpu_allocation_24h, 0)", .type = LIST_NUMBER},
-    {.name = "avgGpuUtilization24h", .sql = "coalesce(o.gpu_utilization_24h, 0)", .type = LIST_NUMBER},
-    {.name = "avgGpuMemoryUtilization24h", .sql = "coalesce(o.gpu_memory_utilization_24h, 0)", .type = LIST_NUMBER},
-    {.name = "avgGpuAllocation7d", .sql = "coalesce(o.gpu_allocation_7d, 0)", .type = LIST_NUMBER},
-    {.name = "avgGpuUtilization7d", .sql = "coalesce(o.gpu_utilization_7d, 0)", .type = LIST_NUMBER},
-    {.name = "avgGpuMemoryUtilization7d", .sql = "coalesce(o.gpu_memory_utilization_7d, 0)", .type = LIST_NUMBER},
-    {.name = "avgGpuAllocation30d", .sql = "coalesce(o.gpu_allocation_30d, 0)", .type = LIST_NUMBER},
-    {.name = "avgGpuUtilization30d", .sql = "coalesce(o.gpu_utilization_30d, 0)", .type = LIST_NUMBER},
-    {.name = "avgGpuMemoryUtilization30d", .sql = "coalesce(o.gpu_memory_utilization_30d, 0)", .type = LIST_NUMBER},
+    ORG_UNIT_OVERTIME_FIELDS("24h"),
+    ORG_UNIT_OVERTIME_FIELDS("7d"),
+    ORG_UNIT_OVERTIME_FIELDS("30d"),
 };
 
 static const struct list_source DEPARTMENT_LIST = {

@@ -9,7 +9,10 @@
 #include "base/arena.h"
 #include "base/json_writer.h"
 #include "db/db.h"
+#include "db/samples.h"
 #include "reconciler/reconciler.h"
+
+#include <math.h>
 
 static const char SQL_POD[] = "SELECT p.name, w.uuid, w.name, w.cluster_id, w.department_id, w.project_id FROM pods p"
                               " JOIN workloads w ON w.id = p.workload_id WHERE p.uuid = ?";
@@ -19,7 +22,59 @@ struct writing {
     struct db_conn *conn;
     struct scope_filter readable;
     struct json_writer json;
+    struct latest_sample *used; // CPU and memory of each pod, in the order in which they are written
 };
+
+// What each pod of the nodes uses; by one statement for all.
+static int read_pods_used(struct writing *writing, const struct node_view *views, size_t count, struct error *err)
+{
+    size_t used = 0, pods = 0;
+    for (size_t i = 0; i < count; i++)
+        pods += (size_t)views[i].pod_count;
+    writing->used = arena_array(writing->req->arena, pods * 2, sizeof(*writing->used));
+    for (size_t i = 0; i < count; i++)
+        for (int64_t k = 0; k < views[i].pod_count; k++) {
+            writing->used[used++] =
+                (struct latest_sample){.scope_id = views[i].pods[k].id, .metric = "CPU_USAGE_CORES"};
+            writing->used[used++] =
+                (struct latest_sample){.scope_id = views[i].pods[k].id, .metric = "CPU_MEMORY_USAGE_BYTES"};
+        }
+    return db_read_latest(writing->conn, "pod", writing->used, used, writing->req->received_ms, err);
+}
+
+static void write_used(struct writing *writing, const char *key)
+{
+    double value = (writing->used++)->value;
+    if (isnan(value))
+        json_null_at(&writing->json, key);
+    else
+        json_number(&writing->json, key, value);
+}
+
+static void write_pods(struct writing *writing, const struct node_view *view)
+{
+    struct json_writer *json = &writing->json;
+    json_key(json, "pods");
+    json_begin_array(json);
+    for (int64_t i = 0; i < view->pod_count; i++) {
+        const struct node_pod *pod = &view->pods[i];
+        bool is_readable = scope_filter_shows(&writing->readable, &pod->path);
+        json_begin_object(json);
+        json_text(json, "podName", is_readable ? pod->name : NULL);
+        json_key(json, "workload");
+        json_begin_object(json);
+        node_pod_write_workload(pod, &writing->readable, json);
+        json_end_object(json);
+        json_bool(json, "releasing", pod->is_releasing);
+        json_milli(json, "gpus", pod->gpu_milli);
+        json_milli(json, "cpuCores", pod->cpu_milli);
+        write_used(writing, "usedCpuCores");
+        json_int(json, "cpuMemoryBytes", pod->memory_bytes);
+        write_used(writing, "usedCpuMemoryBytes");
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
 
 static void write_known(struct json_writer *json, const char *key, int64_t value)
 {
@@ -96,6 +151,9 @@ static int write_node(struct writing *writing, const struct node_view *view, str
     json_text(json, "id", view->node.uuid);
     json_text(json, "name", view->node.name);
     json_text(json, "gpuType", view->node.gpu_type);
+    json_int(json, "gpuMemoryMib", view->node.gpu_memory_mib);
+    node_view_write_load(view, json);
+    write_pods(writing, view);
     json_key(json, "devices");
     node_view_write_devices(view, &writing->readable, json);
     json_key(json, "readings");
@@ -119,7 +177,9 @@ int op_get_devices(struct request *req, struct response *res, struct error *err)
     writing.conn = db_acquire(req->server->db);
     int rc = nodes_read(req, writing.conn, &query, &views, &count, err);
     if (rc == 0)
-        rc = node_views_read_utilization(writing.conn, views, count, req->received_ms, req->arena, err);
+        rc = node_views_read_measured(writing.conn, views, count, req->received_ms, req->arena, err);
+    if (rc == 0)
+        rc = read_pods_used(&writing, views, count, err);
     json_writer_init(&writing.json, res->body, false);
     json_begin_object(&writing.json);
     json_key(&writing.json, "nodes");

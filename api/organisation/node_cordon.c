@@ -39,7 +39,7 @@ static int change_cordon(struct db_conn *conn, void *context, struct error *err)
         return -1;
     if (!change->cordon.ms && !node.cordon.ms)
         return 0;
-    return db_set_node_cordon(conn, change->uuid, &change->cordon, req->received_ms, err);
+    return db_set_node_cordon(conn, &node, &change->cordon, req->received_ms, err);
 }
 
 static int answer(struct request *req, struct response *res, const struct node_cordon *cordon, struct error *err)
@@ -73,5 +73,5 @@ int op_drain_node(struct request *req, struct response *res, struct error *err)
 
 int op_uncordon_node(struct request *req, struct response *res, struct error *err)
 {
-    return answer(req, res, &(struct node_cordon){0}, err);
+    return answer(req, res, &(struct node_cordon){.by = req->caller->name}, err);
 }

@@ -98,6 +98,8 @@ int node_views_read_devices(struct db_conn *conn, struct node_view *views, size_
     for (size_t i = 0, at = 0; i < pod_count; i++) {
         while (sorted[at]->node.id != pods[i].node_id)
             at++;
+        if (!sorted[at]->pod_count)
+            sorted[at]->pods = &pods[i];
         add_pod(sorted[at], &pods[i], arena);
     }
     for (size_t i = 0; i < count; i++)
@@ -105,28 +107,79 @@ int node_views_read_devices(struct db_conn *conn, struct node_view *views, size_
     return 0;
 }
 
-int node_views_read_utilization(struct db_conn *conn, struct node_view *views, size_t count, int64_t now_ms,
-                                struct arena *arena, struct error *err)
+// What nobody used does nothing, too: it is idle from when the last of its holders began.
+static int64_t idle_since(const struct device *device, const struct latest_sample *sample)
 {
-    size_t held = 0, capacity = 0;
-    struct latest_sample *samples = NULL;
-    for (size_t i = 0; i < count; i++)
-        for (int64_t g = 0; g < views[i].node.gpu_count; g++) {
-            views[i].devices[g].utilization = NAN;
-            if (!views[i].devices[g].holder_count)
-                continue;
-            samples = arena_grow(arena, samples, &capacity, held + 1, sizeof(*samples));
-            samples[held++] = (struct latest_sample){
-                .scope_id = views[i].node.id, .metric = arena_printf(arena, "GPU_UTILIZATION_PER_GPU:%" PRId64, g)};
-        }
-    if (db_read_latest(conn, "node", samples, held, now_ms, err) < 0)
-        return -1;
-    held = 0;
-    for (size_t i = 0; i < count; i++)
+    int64_t since_ms = sample->zero_since_ms;
+    if (!since_ms)
+        return 0;
+    for (size_t i = 0; i < device->holder_count; i++) {
+        int64_t started_ms = device->holders[i].pod->started_ms;
+        if (!started_ms)
+            return 0;
+        since_ms = started_ms > since_ms ? started_ms : since_ms;
+    }
+    return since_ms;
+}
+
+struct wanted {
+    struct latest_sample *samples;
+    size_t count, capacity;
+    struct arena *arena;
+};
+
+static void want(struct wanted *wanted, const struct node_view *view, const char *metric)
+{
+    wanted->samples =
+        arena_grow(wanted->arena, wanted->samples, &wanted->capacity, wanted->count + 1, sizeof(*wanted->samples));
+    wanted->samples[wanted->count++] = (struct latest_sample){.scope_id = view->node.id, .metric = metric};
+}
+
+int node_views_read_measured(struct db_conn *conn, struct node_view *views, size_t count, int64_t now_ms,
+                             struct arena *arena, struct error *err)
+{
+    struct wanted wanted = {.arena = arena};
+    for (size_t i = 0; i < count; i++) {
+        want(&wanted, &views[i], "CPU_USAGE_CORES");
+        want(&wanted, &views[i], "CPU_MEMORY_USAGE_BYTES");
         for (int64_t g = 0; g < views[i].node.gpu_count; g++)
             if (views[i].devices[g].holder_count)
-                views[i].devices[g].utilization = samples[held++].value;
+                want(&wanted, &views[i], arena_printf(arena, "GPU_UTILIZATION_PER_GPU:%" PRId64, g));
+    }
+    if (db_read_latest(conn, "node", wanted.samples, wanted.count, now_ms, err) < 0)
+        return -1;
+    const struct latest_sample *sample = wanted.samples;
+    for (size_t i = 0; i < count; i++) {
+        views[i].cpu_used_cores = (sample++)->value;
+        views[i].memory_used_bytes = (sample++)->value;
+        for (int64_t g = 0; g < views[i].node.gpu_count; g++) {
+            struct device *device = &views[i].devices[g];
+            device->utilization = NAN;
+            if (!device->holder_count)
+                continue;
+            device->idle_since_ms = idle_since(device, sample);
+            device->utilization = (sample++)->value;
+        }
+    }
     return 0;
+}
+
+static void write_used(struct json_writer *json, const char *key, double used)
+{
+    if (isnan(used))
+        json_null_at(json, key);
+    else
+        json_number(json, key, used);
+}
+
+void node_view_write_load(const struct node_view *view, struct json_writer *json)
+{
+    json_milli(json, "cpuCores", view->node.cpu_milli);
+    json_milli(json, "allocatedCpuCores", view->cpu_allocated_milli);
+    write_used(json, "usedCpuCores", view->cpu_used_cores);
+    json_int(json, "cpuMemoryBytes", view->node.memory_bytes);
+    json_int(json, "allocatedCpuMemoryBytes", view->memory_allocated_bytes);
+    write_used(json, "usedCpuMemoryBytes", view->memory_used_bytes);
 }
 
 void node_pod_write_workload(const struct node_pod *pod, const struct scope_filter *readable, struct json_writer *json)
@@ -154,10 +207,9 @@ void node_view_write_devices(const struct node_view *view, const struct scope_fi
         json_begin_object(json);
         json_int(json, "index", i);
         json_text(json, "state", STATE_TEXT[device->state]);
-        if (isnan(device->utilization))
-            json_null_at(json, "utilization");
-        else
-            json_number(json, "utilization", device->utilization);
+        write_used(json, "utilization", device->utilization);
+        if (device->idle_since_ms)
+            json_time(json, "idleSince", device->idle_since_ms);
         json_key(json, "workloads");
         json_begin_array(json);
         for (size_t h = 0; h < device->holder_count; h++) {

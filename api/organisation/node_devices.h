@@ -27,7 +27,8 @@ struct device {
     struct device_holder *holders;
     size_t holder_count;
     size_t holder_capacity;
-    double utilization; // percent, as measured last; NAN: never, or nobody holds it
+    double utilization;    // percent, as measured last; NAN: never, or nobody holds it
+    int64_t idle_since_ms; // since when who holds it does nothing with it; 0: it works, or nobody knows
 };
 
 // A node with what is held of it.
@@ -39,21 +40,25 @@ struct node_view {
     int64_t gpu_allocated_milli;
     int64_t cpu_allocated_milli;
     int64_t memory_allocated_bytes;
+    const struct node_pod *pods;
     int64_t pod_count;
+    double cpu_used_cores, memory_used_bytes; // as measured last; NAN: never
 };
 
-// Fills in all but the first three fields, by one statement for all.
+// Fills in what is held, by one statement for all.
 int node_views_read_devices(struct db_conn *conn, struct node_view *views, size_t count, struct arena *arena,
                             struct error *err);
 
-// Of the devices that somebody holds; by one statement for all.
-int node_views_read_utilization(struct db_conn *conn, struct node_view *views, size_t count, int64_t now_ms,
-                                struct arena *arena, struct error *err);
+// Of the nodes, and of the devices that somebody holds; by one statement for all.
+int node_views_read_measured(struct db_conn *conn, struct node_view *views, size_t count, int64_t now_ms,
+                             struct arena *arena, struct error *err);
 
 // "id", "name", "projectId", "projectName", "preemptible" of the pod's workload as members of the open object; where
 // the caller may not read it, neither id nor name nor project.
 void node_pod_write_workload(const struct node_pod *pod, const struct scope_filter *readable, struct json_writer *json);
-// [{"index", "state", "utilization", "workloads": [{"id", "name", "projectId", "projectName", "share",
+// What is there, allocated and used of CPU and memory, as members of the open object.
+void node_view_write_load(const struct node_view *view, struct json_writer *json);
+// [{"index", "state", "utilization", "idleSince", "workloads": [{"id", "name", "projectId", "projectName", "share",
 // "preemptible"}]}].
 void node_view_write_devices(const struct node_view *view, const struct scope_filter *readable,
                              struct json_writer *json);

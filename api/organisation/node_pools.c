@@ -201,7 +201,8 @@ int op_patch_nodepool(struct request *req, struct response *res, struct error *e
 static int delete_pool(struct db_conn *conn, void *context, struct error *err)
 {
     const struct pool_write *write = context;
-    return db_delete_node_pool(conn, write->pool->id, write->req->received_ms, err);
+    const struct request *req = write->req;
+    return db_delete_node_pool(conn, write->pool->id, req->caller->name, req->received_ms, err);
 }
 
 int op_delete_nodepool(struct request *req, struct response *res, struct error *err)

@@ -127,15 +127,19 @@ static int read_latest(struct db_conn *conn, int64_t node_id, const char *metric
     return 0;
 }
 
-// Devices that somebody holds and whose measured utilization is zero.
+// Devices that somebody holds and whose measured utilization is zero; NAN where nobody measures any that is held.
 static int count_idle(const struct request *req, struct db_conn *conn, struct node_view *view, double *out_count,
                       struct error *err)
 {
-    *out_count = 0;
-    if (node_views_read_utilization(conn, view, 1, req->received_ms, req->arena, err) < 0)
+    if (node_views_read_measured(conn, view, 1, req->received_ms, req->arena, err) < 0)
         return -1;
-    for (int64_t i = 0; i < view->node.gpu_count; i++)
-        *out_count += view->devices[i].utilization == 0;
+    int64_t held = 0, measured = 0, idle = 0;
+    for (int64_t i = 0; i < view->node.gpu_count; i++) {
+        held += view->devices[i].holder_count > 0;
+        measured += !isnan(view->devices[i].utilization);
+        idle += view->devices[i].utilization == 0;
+    }
+    *out_count = held && !measured ? NAN : (double)idle;
     return 0;
 }
 
@@ -148,11 +152,7 @@ static int reckon(const struct request *req, struct db_conn *conn, size_t type, 
     }
     if (strcmp(TYPES[type].type, "IDLE_ALLOCATED_GPUS") == 0)
         return count_idle(req, conn, view, out_amount, err);
-    if (read_latest(conn, view->node.id, TYPES[type].metric, req->received_ms, out_amount, err) < 0)
-        return -1;
-    if (isnan(*out_amount))
-        *out_amount = 0;
-    return 0;
+    return read_latest(conn, view->node.id, TYPES[type].metric, req->received_ms, out_amount, err);
 }
 
 static struct telemetry_group group_of(const struct node_view *view, const char *key)

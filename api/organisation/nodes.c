@@ -104,11 +104,8 @@ static void write_own_fields(const struct node_view *view, const struct scope_fi
     node_write_cordon(node, json);
     json_raw(json, "labels", node->labels_json);
     json_int(json, "gpuMemoryMib", node->gpu_memory_mib);
-    json_milli(json, "cpuCores", node->cpu_milli);
-    json_int(json, "cpuMemoryBytes", node->memory_bytes);
     json_milli(json, "allocatedGpus", view->gpu_allocated_milli);
-    json_milli(json, "allocatedCpuCores", view->cpu_allocated_milli);
-    json_int(json, "allocatedCpuMemoryBytes", view->memory_allocated_bytes);
+    node_view_write_load(view, json);
     json_int(json, "podCount", view->pod_count);
     json_key(json, "devices");
     node_view_write_devices(view, readable, json);
@@ -149,7 +146,7 @@ static int read_whole(struct request *req, struct list_query *query, struct node
     struct db_conn *conn = db_acquire(req->server->db);
     int rc = nodes_read(req, conn, query, out_views, out_count, err);
     if (rc == 0)
-        rc = node_views_read_utilization(conn, *out_views, *out_count, req->received_ms, req->arena, err);
+        rc = node_views_read_measured(conn, *out_views, *out_count, req->received_ms, req->arena, err);
     db_give_back(req->server->db, conn);
     return rc < 0 ? -1 : 0;
 }

@@ -14,6 +14,16 @@
 
 #include <string.h>
 
+// How many wait is told only to who may read all of them.
+static bool hides_waiting(struct request *req, const char *type)
+{
+    struct scope_filter workloads;
+    if (strcmp(type, "WAITING_WORKLOADS") != 0)
+        return false;
+    access_filter(req, RESOURCE_TYPE_WORKLOADS, ACTION_READ, &workloads);
+    return !workloads.is_all;
+}
+
 // All asked types of one scope.
 static int answer_series(struct request *req, struct response *res, struct db_conn *conn, const struct series *series,
                          struct error *err)
@@ -22,7 +32,9 @@ static int answer_series(struct request *req, struct response *res, struct db_co
     if (metrics_init(&metrics, req, res, err) < 0)
         return -1;
     for (size_t i = 0; i < metrics.type_count; i++)
-        if (metrics_add(&metrics, conn, metrics.types[i], series, NULL, err) < 0)
+        if (hides_waiting(req, metrics.types[i]))
+            metrics.is_partial = true;
+        else if (metrics_add(&metrics, conn, metrics.types[i], series, NULL, err) < 0)
             return -1;
     return metrics_answer(&metrics);
 }
@@ -74,6 +86,35 @@ int op_get_department_metrics(struct request *req, struct response *res, struct 
     return answer_unit(req, res, "department", id, path.cluster_id, err);
 }
 
+// A node's figure; of its devices' memory some follow from others, and from what a device has.
+static int add_of_node(struct metrics *metrics, struct db_conn *conn, const char *type, const struct node *node,
+                       struct error *err)
+{
+    struct series series = {.scope = "node", .scope_id = node->id};
+    double memory = (double)node->gpu_memory_mib * 1048576;
+    metrics->factor = 0;
+    if (memory > 0 && strcmp(type, "GPU_MEMORY_UTILIZATION_PER_GPU") == 0) {
+        series.metric = "GPU_MEMORY_USAGE_BYTES_PER_GPU";
+        metrics->factor = 100 / memory;
+    } else if (memory > 0 && strcmp(type, "GPU_MEMORY_ALLOCATION_BYTES_PER_GPU") == 0) {
+        series.metric = "GPU_ALLOCATION_PER_GPU";
+        metrics->factor = memory;
+    }
+    return metrics_add(metrics, conn, type, &series, NULL, err);
+}
+
+static int answer_node(struct request *req, struct response *res, struct db_conn *conn, const struct node *node,
+                       struct error *err)
+{
+    struct metrics metrics;
+    if (metrics_init(&metrics, req, res, err) < 0)
+        return -1;
+    for (size_t i = 0; i < metrics.type_count; i++)
+        if (add_of_node(&metrics, conn, metrics.types[i], node, err) < 0)
+            return -1;
+    return metrics_answer(&metrics);
+}
+
 int op_get_node_metrics(struct request *req, struct response *res, struct error *err)
 {
     struct node node;
@@ -82,11 +123,10 @@ int op_get_node_metrics(struct request *req, struct response *res, struct error 
     int rc = db_find_node(conn, uuid, req->arena, &node, err);
     if (rc == 0) {
         struct scope_path where = {.cluster_id = node.cluster_id};
-        struct series series = {.scope = "node", .scope_id = node.id};
         rc =
             access_check(req, &where, RESOURCE_TYPE_NODES, ACTION_READ, arena_printf(req->arena, "node %s", uuid), err);
         if (rc == 0)
-            rc = answer_series(req, res, conn, &series, err);
+            rc = answer_node(req, res, conn, &node, err);
     }
     db_give_back(req->server->db, conn);
     return rc;
@@ -251,7 +291,9 @@ static int answer_cluster(struct request *req, struct response *res, struct db_c
     if (series.node_pool_id)
         series = (struct series){.scope = "nodepool", .scope_id = series.node_pool_id};
     for (size_t i = 0; i < metrics.type_count; i++)
-        if (metrics_add(&metrics, conn, metrics.types[i], &series, NULL, err) < 0)
+        if (hides_waiting(req, metrics.types[i]))
+            metrics.is_partial = true;
+        else if (metrics_add(&metrics, conn, metrics.types[i], &series, NULL, err) < 0)
             return -1;
     return metrics_answer(&metrics);
 }

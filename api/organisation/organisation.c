@@ -1,6 +1,7 @@
 #include "api/organisation/organisation.h"
 
 #include "api/access/authenticate.h"
+#include "api/access/authorization.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
 #include "api/organisation/quota_rights.h"
@@ -11,6 +12,7 @@
 #include "db/db.h"
 #include "db/org_units.h"
 #include "db/queues.h"
+#include "db/unit_numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,14 +43,45 @@ int org_units_read(struct request *req, struct db_conn *conn, enum org_unit_kind
     return kind == ORG_UNIT_DEPARTMENT ? db_read_department_projects(conn, units, count, req->arena, err) : 0;
 }
 
+static bool reads_at(const struct request *req, const struct org_unit *unit, enum resource_type type)
+{
+    struct scope_path where = {.cluster_id = unit->cluster_id};
+    where.department_id = unit->kind == ORG_UNIT_PROJECT ? unit->department_id : unit->id;
+    where.project_id = unit->kind == ORG_UNIT_PROJECT ? unit->id : 0;
+    return access_is_held(req->caller, &where, type, ACTION_READ);
+}
+
+// Two statements, whatever there is. A number stands only where the caller may read all that it counts.
+static int read_numbers(struct request *req, struct db_conn *conn, struct org_unit *units, size_t count,
+                        struct error *err)
+{
+    struct scope_filter shown;
+    int64_t *workloads = arena_array(req->arena, count, sizeof(*workloads)),
+            *subjects = arena_array(req->arena, count, sizeof(*subjects));
+    struct org_unit_numbers *numbers = arena_array(req->arena, count, sizeof(*numbers));
+    access_filter(req, RESOURCE_TYPE_ACCESS_RULES, ACTION_READ, &shown);
+    if (db_count_unit_workloads(conn, units, count, req->arena, workloads, err) < 0 ||
+        db_count_unit_subjects(conn, units, count, &shown, req->received_ms, req->arena, subjects, err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        numbers[i].workloads = reads_at(req, &units[i], RESOURCE_TYPE_WORKLOADS) ? workloads[i] : -1;
+        numbers[i].subjects = reads_at(req, &units[i], RESOURCE_TYPE_ACCESS_RULES) ? subjects[i] : -1;
+        units[i].numbers = &numbers[i];
+    }
+    return 0;
+}
+
 int org_unit_answer_list(struct request *req, struct response *res, enum org_unit_kind kind, struct list_query *query,
                          struct error *err)
 {
     struct org_unit *units = NULL;
     size_t count = 0;
     const char *verbosity = request_query(req, "verbosity");
+    bool is_verbose = !verbosity || strcmp(verbosity, "verbose") == 0;
     struct db_conn *conn = db_acquire(req->server->db);
     int rc = org_units_read(req, conn, kind, query, &units, &count, err);
+    if (rc == 0 && is_verbose)
+        rc = read_numbers(req, conn, units, count, err);
     db_give_back(req->server->db, conn);
     if (rc < 0)
         return -1;
@@ -58,7 +91,7 @@ int org_unit_answer_list(struct request *req, struct response *res, enum org_uni
     json_key(&json, kind == ORG_UNIT_PROJECT ? "projects" : "departments");
     json_begin_array(&json);
     for (size_t i = 0; i < count; i++)
-        org_unit_write_json(&units[i], !verbosity || strcmp(verbosity, "verbose") == 0, &json);
+        org_unit_write_json(&units[i], is_verbose, &json);
     json_end_array(&json);
     list_query_write_next(query, &json);
     json_end_object(&json);

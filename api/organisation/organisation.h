@@ -10,6 +10,21 @@ struct response;
 // row has.
 int64_t id_from_text(const char *text);
 
+// What lists of departments and of projects sort and filter by alike. Unlimited sorts above every number.
+#define ORG_UNIT_GPU_QUOTA(kind, id)                                                                \
+    "(SELECT CASE WHEN count(*) = count(q.gpu_deserved_milli) THEN sum(q.gpu_deserved_milli) ELSE " \
+    "9223372036854775807 END FROM queues q WHERE q.owner_kind = '" kind "' AND q.owner_id = " id ")"
+#define ORG_UNIT_GPU_ALLOCATED(kind, id) \
+    "(SELECT sum(q.gpu_allocated_milli) FROM queues q WHERE q.owner_kind = '" kind "' AND q.owner_id = " id ")"
+// The averages of a range: "24h", "7d", "30d".
+#define ORG_UNIT_OVERTIME_FIELDS(range)                                                                             \
+    {.name = "avgGpuAllocation" range, .sql = "coalesce(o.gpu_allocation_" range ", 0)", .type = LIST_NUMBER},      \
+        {.name = "avgGpuUtilization" range, .sql = "nullif(o.gpu_utilization_" range ", -1)", .type = LIST_NUMBER}, \
+    {                                                                                                               \
+        .name = "avgGpuMemoryUtilization" range, .sql = "nullif(o.gpu_memory_utilization_" range ", -1)",           \
+        .type = LIST_NUMBER                                                                                         \
+    }
+
 // A query for the projects that the caller may see; and the units of a page with their queues, of departments with
 // their projects, too.
 int projects_init_query(struct request *req, struct list_query *query, struct error *err);

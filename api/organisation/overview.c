@@ -6,6 +6,7 @@
 #include "api/access/authorization.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
+#include "api/lists/kind_counts.h"
 #include "api/operations.h"
 #include "api/server.h"
 #include "base/arena.h"
@@ -58,11 +59,9 @@ static int write_clusters(struct request *req, struct db_conn *conn, struct json
     return rc;
 }
 
-#define SUMS_OF_PROJECTS "projects p JOIN workload_sums s ON s.project_id = p.id"
-
 static const struct list_source PHASES = {
     .columns = "s.phase, sum(s.workload_count)",
-    .from = SUMS_OF_PROJECTS,
+    .from = "projects p JOIN workload_sums s ON s.project_id = p.id",
     .group = "s.phase",
     .id = "s.phase",
     .order = "s.phase",
@@ -101,9 +100,10 @@ static int write_organisation(struct request *req, struct db_conn *conn, struct 
         return -1;
     if (overview_read_waiting(req, conn, &shares, &waiting, err) < 0)
         return -1;
-    if (reads_workloads &&
-        (write_phases(req, conn, json, err) < 0 || overview_write_waiting(req, conn, &waiting, json, err) < 0))
+    if (reads_workloads && write_phases(req, conn, json, err) < 0)
         return -1;
+    if (reads_workloads)
+        overview_write_waiting(&waiting, json);
     if (reads_projects)
         overview_write_projects(&shares, json);
     return 0;
@@ -128,45 +128,8 @@ int op_get_overview(struct request *req, struct response *res, struct error *err
     return rc;
 }
 
-// The numbers beside the pages' names.
-static const struct {
-    const char *name;
-    enum resource_type type;
-    struct list_source source;
-    const char *columns[3];
-} COUNTS[] = {
-    {"workloads",
-     RESOURCE_TYPE_WORKLOADS,
-     {.from = SUMS_OF_PROJECTS, .counted = "coalesce(sum(s.workload_count), 0)"},
-     {"p.cluster_id", "p.department_id", "p.id"}},
-    {"projects", RESOURCE_TYPE_PROJECT, {.from = "projects p"}, {"p.cluster_id", "p.department_id", "p.id"}},
-    {"departments", RESOURCE_TYPE_DEPARTMENT, {.from = "departments d"}, {"d.cluster_id", "d.id", "NULL"}},
-    {"nodes", RESOURCE_TYPE_NODES, {.from = "nodes n", .where = "n.deleted_ms = 0"}, {"n.cluster_id", "NULL", "NULL"}},
-    {"nodePools",
-     RESOURCE_TYPE_NODEPOOLS,
-     {.from = "node_pools np", .where = "np.deleted_ms = 0"},
-     {"np.cluster_id", "NULL", "NULL"}},
-};
-
 int op_get_overview_counts(struct request *req, struct response *res, struct error *err)
 {
-    int rc = 0;
-    struct json_writer json;
-    struct db_conn *conn = db_acquire(req->server->db);
-    json_writer_init(&json, res->body, false);
-    json_begin_object(&json);
-    for (size_t i = 0; rc == 0 && i < sizeof(COUNTS) / sizeof(COUNTS[0]); i++) {
-        struct list_query query;
-        int64_t count;
-        if (!may_read(req, COUNTS[i].type))
-            continue;
-        if (init_query(req, &query, &COUNTS[i].source, COUNTS[i].type, COUNTS[i].columns, err) < 0 ||
-            list_query_count(&query, conn, &count, err) < 0)
-            rc = -1;
-        else
-            json_int(&json, COUNTS[i].name, count);
-    }
-    json_end_object(&json);
-    db_give_back(req->server->db, conn);
-    return rc;
+    json_t *counts = kind_counts(req, err);
+    return counts ? response_json(res, counts) : -1;
 }

@@ -28,39 +28,27 @@ struct overview_shares {
     struct overview_share **shares; // of by_id[i], one for each of its queues
 };
 
-enum {
-    OVERVIEW_WAITING_SHOWN = 8
-};
-
-// A workload that waits.
-struct overview_waiter {
-    int64_t id;
-    int64_t project_id;
-    const char *node_pool;
-    bool is_refused;
-    bool is_owed; // its project holds less than its quota there
-    int64_t since_ms;
-    int64_t gpu_milli;
-};
-
+// The workloads that wait.
 struct overview_waiting {
     int64_t count;
     int64_t gpu_milli;
     int64_t owed_milli; // the sums over the projects
     int64_t refused_milli;
-    struct overview_waiter shown[OVERVIEW_WAITING_SHOWN]; // owed first, then the longest waiting
-    size_t shown_count;
 };
 
 // The projects that the caller may read; two statements.
 int overview_read_shares(struct request *req, struct db_conn *conn, struct overview_shares *out_shares,
                          struct error *err);
+// Of a project in a node pool; NULL where the caller does not see one.
+struct overview_share *overview_find_share(const struct overview_shares *shares, int64_t project_id,
+                                           const char *node_pool);
+// What waits and is owed, once all that is refused has been added.
+void overview_reckon_shares(struct overview_shares *shares);
 // The workloads that wait, of those that the caller may read; one statement over them. Fills in the shares.
 int overview_read_waiting(struct request *req, struct db_conn *conn, struct overview_shares *shares,
                           struct overview_waiting *out_waiting, struct error *err);
-// "waiting" and "projects" as members of the open object; one statement for the workloads that are shown.
-int overview_write_waiting(struct request *req, struct db_conn *conn, const struct overview_waiting *waiting,
-                           struct json_writer *json, struct error *err);
+// "waiting" and "projects" as members of the open object.
+void overview_write_waiting(const struct overview_waiting *waiting, struct json_writer *json);
 void overview_write_projects(const struct overview_shares *shares, struct json_writer *json);
 
 // "nodePools" and "notReady" as members of the open object; four statements.

@@ -17,7 +17,8 @@
 #include <string.h>
 
 enum {
-    BROKEN_SHOWN = 8
+    BROKEN_SHOWN = 8,
+    IDLE_MS = 5 * 60 * 1000 // from then on a device that does nothing counts as idle
 };
 
 static int read_nodes(struct request *req, struct db_conn *conn, struct node_view **out_views, size_t *out_count,
@@ -29,7 +30,7 @@ static int read_nodes(struct request *req, struct db_conn *conn, struct node_vie
     list_query_take_all(&query);
     if (nodes_read(req, conn, &query, out_views, out_count, err) < 0)
         return -1;
-    return node_views_read_utilization(conn, *out_views, *out_count, req->received_ms, req->arena, err);
+    return node_views_read_measured(conn, *out_views, *out_count, req->received_ms, req->arena, err);
 }
 
 static const struct list_source POOLS = {
@@ -46,7 +47,10 @@ struct pool {
     const char *gpu_type; // of its first node with GPUs
     int64_t node_count, ready_count, gpu_node_count, ready_gpu_node_count;
     int64_t gpu_count, down_count, free_count, idle_count;
+    int64_t held_count, measured_count; // of devices; measured: of those that are held
     int64_t allocated_milli;
+    int64_t cpu_milli, cpu_allocated_milli, memory_bytes, memory_allocated_bytes; // of nodes that are ready
+    double cpu_used_cores, memory_used_bytes;                                     // NAN: nobody measures any
 };
 
 static int read_pools(struct request *req, struct db_conn *conn, struct pool **out_pools, size_t *out_count,
@@ -64,8 +68,11 @@ static int read_pools(struct request *req, struct db_conn *conn, struct pool **o
     int rc = list_query_open(&query, conn, err);
     while (rc >= 0 && (rc = list_query_step(&query, err)) == 1) {
         pools = arena_grow(req->arena, pools, &capacity, count + 1, sizeof(*pools));
-        pools[count++] = (struct pool){
-            .id = db_column_int(query.stmt, 0), .name = db_column_text(query.stmt, 1, req->arena), .gpu_type = ""};
+        pools[count++] = (struct pool){.id = db_column_int(query.stmt, 0),
+                                       .name = db_column_text(query.stmt, 1, req->arena),
+                                       .gpu_type = "",
+                                       .cpu_used_cores = NAN,
+                                       .memory_used_bytes = NAN};
     }
     list_query_close(&query);
     *out_pools = pools;
@@ -81,6 +88,22 @@ static int64_t held_of(const struct device *device)
     return held;
 }
 
+static void add_used(double *sum, double used)
+{
+    if (!isnan(used))
+        *sum = (isnan(*sum) ? 0 : *sum) + used;
+}
+
+static void add_load(struct pool *pool, const struct node_view *view)
+{
+    pool->cpu_milli += view->node.cpu_milli;
+    pool->cpu_allocated_milli += view->cpu_allocated_milli;
+    pool->memory_bytes += view->node.memory_bytes;
+    pool->memory_allocated_bytes += view->memory_allocated_bytes;
+    add_used(&pool->cpu_used_cores, view->cpu_used_cores);
+    add_used(&pool->memory_used_bytes, view->memory_used_bytes);
+}
+
 // What is not ready counts as down, whoever holds it.
 static void add_node(struct pool *pool, const struct node_view *view)
 {
@@ -89,6 +112,8 @@ static void add_node(struct pool *pool, const struct node_view *view)
     pool->ready_count += is_ready;
     pool->gpu_node_count += has_gpus;
     pool->ready_gpu_node_count += is_ready && has_gpus;
+    if (is_ready)
+        add_load(pool, view);
     if (has_gpus && !pool->gpu_type[0])
         pool->gpu_type = view->node.gpu_type;
     for (int64_t i = 0; i < view->node.gpu_count; i++) {
@@ -99,9 +124,24 @@ static void add_node(struct pool *pool, const struct node_view *view)
         }
         pool->gpu_count++;
         pool->free_count += device->state == DEVICE_FREE;
+        pool->held_count += device->holder_count > 0;
+        pool->measured_count += device->holder_count > 0 && !isnan(device->utilization);
         pool->idle_count += device->holder_count > 0 && device->utilization == 0;
         pool->allocated_milli += held_of(device);
     }
+}
+
+static void write_amounts(struct json_writer *json, const char *key, double total, double allocated, double used)
+{
+    json_key(json, key);
+    json_begin_object(json);
+    json_number(json, "total", total);
+    json_number(json, "allocated", allocated);
+    if (isnan(used))
+        json_null_at(json, "used");
+    else
+        json_number(json, "used", used);
+    json_end_object(json);
 }
 
 static void write_pool(const struct pool *pool, struct json_writer *json)
@@ -119,8 +159,15 @@ static void write_pool(const struct pool *pool, struct json_writer *json)
     json_int(json, "gpus", pool->gpu_count);
     json_int(json, "gpusDown", pool->down_count);
     json_milli(json, "gpusAllocated", pool->allocated_milli);
-    json_int(json, "gpusIdle", pool->idle_count);
+    if (pool->held_count && !pool->measured_count)
+        json_null_at(json, "gpusIdle");
+    else
+        json_int(json, "gpusIdle", pool->idle_count);
     json_int(json, "gpusFree", pool->free_count);
+    write_amounts(json, "cpuCores", (double)pool->cpu_milli / 1000, (double)pool->cpu_allocated_milli / 1000,
+                  pool->cpu_used_cores);
+    write_amounts(json, "cpuMemoryBytes", (double)pool->memory_bytes, (double)pool->memory_allocated_bytes,
+                  pool->memory_used_bytes);
     json_end_object(json);
 }
 
@@ -235,6 +282,11 @@ static bool is_held_by(const struct device *device, const void *pod)
     return false;
 }
 
+static bool is_idle(const struct device *device, const void *now_ms)
+{
+    return device->idle_since_ms && device->idle_since_ms <= *(const int64_t *)now_ms - IDLE_MS;
+}
+
 // Each pod once, at the first of its devices.
 static void write_held(const struct node_view *view, struct names *names, struct json_writer *json)
 {
@@ -266,7 +318,7 @@ static void write_utilization(const struct node_view *view, struct json_writer *
     json_end_array(json);
 }
 
-static void write_node(const struct node_view *view, struct names *names, struct json_writer *json)
+static void write_node(const struct node_view *view, int64_t now_ms, struct names *names, struct json_writer *json)
 {
     const struct node *node = &view->node;
     json_begin_object(json);
@@ -277,12 +329,24 @@ static void write_node(const struct node_view *view, struct names *names, struct
     if (node->status_reason[0])
         json_text(json, "reason", node->status_reason);
     json_bool(json, "cordoned", node->is_cordoned);
+    if (node->cordon.drain != NODE_DRAIN_NONE)
+        json_bool(json, "drained", true);
     json_text(json, "gpuType", node->gpu_type);
     json_int(json, "gpuCount", node->gpu_count);
     write_indices(json, "gpusDown", view, is_down, NULL);
+    write_indices(json, "gpusIdle", view, is_idle, &now_ms);
     write_utilization(view, json);
     write_held(view, names, json);
     json_end_object(json);
+}
+
+static void write_department(const struct node_pod *pod, const struct scope_filter *readable, struct json_writer *json)
+{
+    bool is_readable = scope_filter_shows(readable, &pod->path);
+    char id[24];
+    snprintf(id, sizeof(id), "%" PRId64, pod->path.department_id);
+    json_text(json, "departmentId", is_readable ? id : NULL);
+    json_text(json, "departmentName", is_readable ? pod->department_name : NULL);
 }
 
 static void write_workloads(const struct names *names, struct json_writer *json)
@@ -292,19 +356,21 @@ static void write_workloads(const struct names *names, struct json_writer *json)
     for (size_t i = 0; i < names->count; i++) {
         json_begin_object(json);
         node_pod_write_workload(names->pods[i], names->readable, json);
+        write_department(names->pods[i], names->readable, json);
         json_end_object(json);
     }
     json_end_array(json);
 }
 
-static void write_map(const struct node_view *views, size_t count, struct names *names, struct json_writer *json)
+static void write_map(const struct node_view *views, size_t count, int64_t now_ms, struct names *names,
+                      struct json_writer *json)
 {
     json_begin_object(json);
     json_key(json, "nodes");
     json_begin_array(json);
     for (size_t i = 0; i < count; i++)
         if (views[i].node.gpu_count > 0)
-            write_node(&views[i], names, json);
+            write_node(&views[i], now_ms, names, json);
     json_end_array(json);
     write_workloads(names, json);
     json_end_object(json);
@@ -329,6 +395,6 @@ int op_get_overview_nodes(struct request *req, struct response *res, struct erro
     struct json_writer json;
     names_init(&names, views, count);
     json_writer_init(&json, res->body, false);
-    write_map(views, count, &names, &json);
+    write_map(views, count, req->received_ms, &names, &json);
     return 0;
 }

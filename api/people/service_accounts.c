@@ -72,6 +72,8 @@ static int create(struct request *req, struct response *res, const struct face *
         return -1;
     if (strlen(name) < NAME_MIN || strlen(name) > NAME_MAX)
         return error_set(err, ERROR_INVALID, "name: %d to %d characters, got %zu", NAME_MIN, NAME_MAX, strlen(name));
+    if (strcmp(name, "prorata") == 0)
+        return error_set(err, ERROR_INVALID, "name: prorata stands for the server itself");
     char uuid[UUID_SIZE], client_id[UUID_SIZE], secret[SECRET_TEXT_SIZE];
     uuid_create(uuid);
     uuid_create(client_id);

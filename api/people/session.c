@@ -10,6 +10,7 @@
 #include "api/access/security_settings.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
+#include "api/lists/kind_counts.h"
 #include "api/operations.h"
 #include "api/people/sign_in.h"
 #include "api/server.h"
@@ -75,18 +76,24 @@ static int answer_session(struct request *req, struct response *res, struct erro
     struct user user;
     char expires[TIMESTAMP_SIZE];
     bool is_person = caller->type == SUBJECT_USER;
+    int64_t revision = db_last_revision(req->server->db); // before all that may change
     json_t *roles = roles_json(req, err);
     if (!roles || (is_person && find_caller(req, &user, err) < 0)) {
         json_decref(roles);
         return -1;
     }
+    json_t *counts = caller->must_change_password ? json_object() : kind_counts(req, err);
+    if (!counts) {
+        json_decref(roles);
+        return -1;
+    }
     access_permissions(caller, &permissions);
     timestamp_format(caller->expires_ms, expires);
-    json_t *answer =
-        json_pack("{s:s, s:s, s:s, s:s, s:b, s:I, s:o, s:o}", "subjectType", is_person ? "user" : "service-account",
-                  "subjectId", caller->subject_uuid, "name", caller->name, "expiresAt", expires, "mustChangePassword",
-                  caller->must_change_password, "revision", (json_int_t)db_last_revision(req->server->db),
-                  "permissions", permission_set_to_json(&permissions), "roles", roles);
+    json_t *answer = json_pack("{s:s, s:s, s:s, s:s, s:b, s:I, s:o, s:o, s:o}", "subjectType",
+                               is_person ? "user" : "service-account", "subjectId", caller->subject_uuid, "name",
+                               caller->name, "expiresAt", expires, "mustChangePassword", caller->must_change_password,
+                               "revision", (json_int_t)revision, "permissions", permission_set_to_json(&permissions),
+                               "roles", roles, "counts", counts);
     if (is_person)
         json_object_set_new(answer, "isLocal", json_boolean(user.is_local));
     return response_json(res, answer);

@@ -48,6 +48,7 @@ static const char SQL_PLACE_OF_WORKLOAD[] =
     "SELECT cluster_id, department_id, project_id FROM workloads WHERE uuid = ?";
 static const char SQL_PLACE_OF_POD[] = "SELECT w.cluster_id, w.department_id, w.project_id FROM pods p"
                                        " JOIN workloads w ON w.id = p.workload_id WHERE p.uuid = ?";
+static const char SQL_NODE[] = "SELECT 1 FROM nodes WHERE uuid = ?";
 
 // What is the tenant's, or seen from below.
 static bool may_see_above(const struct stream *stream, enum resource_type type)
@@ -70,6 +71,17 @@ static bool may_see_row(struct stream *stream, struct db_conn *conn, const char 
     return found && access_is_allowed(stream->req->caller, &path, RESOURCE_TYPE_WORKLOADS, ACTION_READ);
 }
 
+static bool is_node(struct db_conn *conn, const char *id)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL_NODE, &stmt, NULL) < 0)
+        return false;
+    db_bind_text(stmt, 1, id);
+    bool is_there = db_step(conn, stmt, NULL) == 1;
+    db_release(conn, stmt);
+    return is_there;
+}
+
 static bool may_see_unit(struct stream *stream, struct db_conn *conn, const char *id)
 {
     struct scope_path path;
@@ -78,6 +90,18 @@ static bool may_see_unit(struct stream *stream, struct db_conn *conn, const char
         return access_is_allowed(stream->req->caller, &path, RESOURCE_TYPE_PROJECT, ACTION_READ);
     return db_find_department_path(conn, number, &path, NULL) == 1 &&
            access_is_allowed(stream->req->caller, &path, RESOURCE_TYPE_DEPARTMENT, ACTION_READ);
+}
+
+// Of what has no workload: "node-pool-" and a number, a project's or a department's number, or a node's uuid; "" where
+// a backend knew no more than the node's name.
+static bool may_see_event(struct stream *stream, struct db_conn *conn, const char *id)
+{
+    if (!strncmp(id, "node-pool-", 10))
+        return may_see_above(stream, RESOURCE_TYPE_NODEPOOLS);
+    if (strspn(id, "0123456789") == strlen(id) && *id)
+        return may_see_unit(stream, conn, id);
+    return may_see_row(stream, conn, SQL_PLACE_OF_WORKLOAD, id) ||
+           ((!*id || is_node(conn, id)) && may_see_above(stream, RESOURCE_TYPE_NODES));
 }
 
 // One that was deleted has no place any more: that it went is told to those who see assets everywhere.
@@ -135,13 +159,19 @@ static bool may_see_access(struct stream *stream, struct db_conn *conn, const ch
 static bool may_see(struct stream *stream, struct db_conn *conn, const struct db_change *change)
 {
     switch (change->kind) {
-    case CHANGE_WORKLOAD:
     case CHANGE_EVENT:
+        return stream->sees_all_workloads || may_see_event(stream, conn, change->id);
+    case CHANGE_WORKLOAD:
         return stream->sees_all_workloads || may_see_row(stream, conn, SQL_PLACE_OF_WORKLOAD, change->id);
     case CHANGE_POD:
         return stream->sees_all_workloads || may_see_row(stream, conn, SQL_PLACE_OF_POD, change->id);
     case CHANGE_PROJECT:
     case CHANGE_DEPARTMENT:
+        if (change->gone_from.cluster_id)
+            return access_is_allowed(stream->req->caller, &change->gone_from,
+                                     change->kind == CHANGE_PROJECT ? RESOURCE_TYPE_PROJECT : RESOURCE_TYPE_DEPARTMENT,
+                                     ACTION_READ);
+        return may_see_unit(stream, conn, change->id);
     case CHANGE_QUEUE_FIGURES:
         return may_see_unit(stream, conn, change->id);
     case CHANGE_CLUSTER:

@@ -31,10 +31,10 @@ enum {
 #define SAMPLES_OF(name)                                                                   \
     "samples " name " WHERE " name ".scope = 'pod' AND " name ".scope_id = p.id AND " name \
     ".node_pool_id = 0 AND " name ".metric = 'GPU_UTILIZATION'"
-// Since when the pod's devices do nothing: the first sample after the last that says they worked. NULL: they work, or
-// were never measured.
+// Since when the pod's devices do nothing: the first sample after the last that says they worked, or that nobody
+// measured them. NULL: they work, or nobody measures them.
 #define UTILIZATION "(SELECT n.value FROM " SAMPLES_OF("n") " ORDER BY n.time_ms DESC LIMIT 1)"
-#define WORKED "(SELECT b.time_ms FROM " SAMPLES_OF("b") " AND b.value > 0 ORDER BY b.time_ms DESC LIMIT 1)"
+#define WORKED "(SELECT b.time_ms FROM " SAMPLES_OF("b") " AND b.value <> 0 ORDER BY b.time_ms DESC LIMIT 1)"
 #define RESTED "(SELECT min(s.time_ms) FROM " SAMPLES_OF("s") " AND s.time_ms > coalesce(" WORKED ", -1))"
 #define IDLE_SINCE "iif(" UTILIZATION " = 0, max(" RESTED ", p.started_ms), NULL)"
 
@@ -52,7 +52,8 @@ static const struct list_source IDLE_PODS = {
 static const char SQL_WORKLOADS[] =
     "WITH RECURSIVE points(at) AS (SELECT 1 UNION ALL SELECT at + 2 FROM points WHERE at < 2 * ?4 - 1)"
     " SELECT w.id, w.uuid, w.name, w.type, w.project_id, w.project_name, w.department_id, w.department_name, w.pool,"
-    " w.created_by, (SELECT avg((SELECT v.value FROM samples v WHERE v.scope = 'workload' AND v.scope_id = w.id"
+    " w.created_by, (SELECT avg((SELECT nullif(v.value, -1) FROM samples v WHERE v.scope = 'workload' AND v.scope_id = "
+    "w.id"
     " AND v.node_pool_id = 0 AND v.metric = 'GPU_UTILIZATION' AND v.time_ms <= " START " + (?1 - " START
     ") * at / (2 * ?4) ORDER BY v.time_ms DESC LIMIT 1)) FROM points) FROM workloads w"
     " WHERE w.id IN (SELECT value FROM json_each(?3))";

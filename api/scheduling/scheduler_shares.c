@@ -1,12 +1,10 @@
 // The fair-share tree of a node pool, and the order in which those who wait for it are tried.
 #include "api/http/request.h"
 #include "api/http/response.h"
-#include "api/lists/visibility.h"
 #include "api/operations.h"
+#include "api/scheduling/present_answer.h"
 #include "api/server.h"
 #include "base/error.h"
-#include "base/json_writer.h"
-#include "db/db.h"
 #include "reconciler/questions.h"
 
 #include <string.h>
@@ -40,13 +38,10 @@ int op_get_scheduler_fairshare(struct request *req, struct response *res, struct
         return -1;
     int rc = present_share_tree(&present, pool, resource, &tree, err);
     if (rc == 0) {
-        struct visibility visibility;
-        struct why_names names;
-        struct json_writer json;
-        visibility_init(&visibility, req, present.view);
-        visibility_names(&visibility, &present.snapshot, NULL, &names);
-        json_writer_init(&json, res->body, false);
-        why_write_share_tree(&json, &names, tree);
+        struct present_answer answer;
+        present_answer_open(&answer, req, res, &present);
+        why_write_share_tree(&answer.json, &answer.names, tree);
+        present_answer_close(&answer);
     }
     present_close(&present);
     return rc;
@@ -61,19 +56,14 @@ int op_get_scheduler_queue(struct request *req, struct response *res, struct err
         return -1;
     int rc = present_queue_order(&present, pool, &listing, err);
     if (rc == 0) {
-        struct visibility visibility;
-        struct why_names names;
-        struct json_writer json;
-        visibility_init(&visibility, req, present.view);
-        struct db_conn *conn = db_acquire(req->server->db);
+        struct present_answer answer;
+        present_answer_open(&answer, req, res, &present);
         size_t offset = (size_t)request_query_integer(req, "offset", 0);
         size_t limit = (size_t)request_query_integer(req, "limit", 50);
-        visibility_names(&visibility, &present.snapshot, conn, &names);
         for (size_t i = offset; i < listing->count && i - offset < limit; i++)
-            visibility_expect(&visibility, listing->entries[i].workload);
-        json_writer_init(&json, res->body, false);
-        why_write_queue_order(&json, &names, listing, offset, limit);
-        db_give_back(req->server->db, conn);
+            visibility_expect(&answer.visibility, listing->entries[i].workload);
+        why_write_queue_order(&answer.json, &answer.names, listing, offset, limit);
+        present_answer_close(&answer);
     }
     present_close(&present);
     return rc;

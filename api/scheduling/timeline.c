@@ -28,12 +28,15 @@ enum {
     NODE_SLOTS = 4096, // a power of two
 };
 
-static const char *const FIGURES[] = {"ALLOCATED_GPU", "READY_GPU", "WAITING_WORKLOADS"};
-static const char *const FIGURE_KEYS[] = {"allocated", "ready", "waiting"};
-
 enum {
-    FIGURE_COUNT = sizeof(FIGURES) / sizeof(FIGURES[0])
+    FIGURE_ALLOCATED,
+    FIGURE_READY,
+    FIGURE_WAITING,
+    FIGURE_COUNT
 };
+
+static const char *const FIGURES[] = {"ALLOCATED_GPU", "READY_GPU"}; // that are read by their metric
+static const char *const FIGURE_KEYS[FIGURE_COUNT] = {"allocated", "ready", "waiting"};
 
 struct node_slot {
     size_t lane;
@@ -152,19 +155,16 @@ static int read_query(struct request *req, struct timeline *timeline, struct err
     return 0;
 }
 
-// How many wait is told only to who may read all of them.
 static int read_figures(struct timeline *timeline, struct db_conn *conn, struct error *err)
 {
-    for (int i = 0; i < FIGURE_COUNT; i++) {
-        bool is_waiting = i == FIGURE_COUNT - 1;
-        if (is_waiting && (!timeline->workloads.is_all || timeline->query.node_pool))
-            continue;
+    for (int i = 0; i < FIGURE_COUNT; i++)
         timeline->points[i] = arena_array(timeline->arena, timeline->point_count, sizeof(double));
+    for (int i = 0; i < FIGURE_WAITING; i++)
         if (db_read_timeline_figure(conn, &timeline->query, FIGURES[i], timeline->now_ms, timeline->point_count,
                                     timeline->points[i], err) < 0)
             return -1;
-    }
-    return 0;
+    return db_read_timeline_waiting(conn, &timeline->query, timeline->now_ms, timeline->point_count, timeline->arena,
+                                    timeline->points[FIGURE_WAITING], err);
 }
 
 static int compare_named(const void *a, const void *b)
@@ -367,10 +367,6 @@ static void write_figures(const struct timeline *timeline, struct json_writer *j
     json_number(json, "step",
                 (double)(timeline->query.end_ms - timeline->query.start_ms) / 1000 / (double)timeline->point_count);
     for (int i = 0; i < FIGURE_COUNT; i++) {
-        if (!timeline->points[i]) {
-            json_null_at(json, FIGURE_KEYS[i]);
-            continue;
-        }
         json_key(json, FIGURE_KEYS[i]);
         json_begin_array(json);
         for (size_t p = 0; p < timeline->point_count; p++)

@@ -7,6 +7,7 @@
 #include "api/lists/visibility.h"
 #include "api/operations.h"
 #include "api/organisation/organisation.h"
+#include "api/organisation/overview.h"
 #include "api/server.h"
 #include "base/arena.h"
 #include "base/error.h"
@@ -57,7 +58,7 @@ struct waiting_project {
 
 struct waiting_group {
     const char *pool, *code; // code "": the scheduler has not looked at them
-    int64_t count, gpu_milli;
+    int64_t count, owed_count, gpu_milli;
     int64_t since_ms, longest_id;
     const char *expected_at; // the earliest, by ISO 8601 in UTC; NULL: not known
     struct waiting_project *projects;
@@ -152,10 +153,41 @@ static int read_longest(struct request *req, struct db_conn *conn, struct waitin
     return rc;
 }
 
-// Who asks for most comes first.
+static bool is_refused(const struct waiting_group *group)
+{
+    return strcmp(group->code, "NonPreemptibleOverQuota") == 0 || strcmp(group->code, "OverLimit") == 0;
+}
+
+// Counts whose project holds less than its quota in the group's node pool, and can be served as asked; two statements.
+static int count_owed(struct request *req, struct db_conn *conn, struct waiting_groups *groups, struct error *err)
+{
+    struct overview_shares shares;
+    if (overview_read_shares(req, conn, &shares, err) < 0)
+        return -1;
+    for (int is_counting = 0; is_counting < 2; is_counting++) {
+        for (size_t i = 0; i < groups->count; i++) {
+            struct waiting_group *group = &groups->groups[i];
+            for (size_t k = 0; k < group->project_count; k++) {
+                const struct waiting_project *project = &group->projects[k];
+                struct overview_share *share = overview_find_share(&shares, project->id, group->pool);
+                if (share && is_refused(group))
+                    share->refused += is_counting ? 0 : project->gpu_milli;
+                else if (share && is_counting && share->owed > 0)
+                    group->owed_count += project->count;
+            }
+        }
+        if (!is_counting)
+            overview_reckon_shares(&shares);
+    }
+    return 0;
+}
+
+// Who is owed comes first, then who asks for most.
 static int compare_groups(const void *a, const void *b)
 {
     const struct waiting_group *left = a, *right = b;
+    if ((left->owed_count > 0) != (right->owed_count > 0))
+        return left->owed_count > 0 ? -1 : 1;
     if (left->gpu_milli != right->gpu_milli)
         return left->gpu_milli > right->gpu_milli ? -1 : 1;
     int order = strcmp(left->pool, right->pool);
@@ -202,6 +234,7 @@ static void write_group(const struct waiting_group *group, const struct visibili
     json_text(json, "nodePool", group->pool);
     json_text(json, "code", group->code[0] ? group->code : NULL);
     json_int(json, "count", group->count);
+    json_int(json, "countOwed", group->owed_count);
     json_milli(json, "gpus", group->gpu_milli);
     json_time(json, "waitingSince", group->since_ms);
     json_text(json, "sentence", json_string_value(json_object_get(group->explanation, "sentence")));
@@ -249,6 +282,8 @@ int op_get_scheduler_waiting(struct request *req, struct response *res, struct e
         rc = read_groups(req, conn, &groups, err);
         if (rc == 0)
             rc = read_longest(req, conn, &groups, err);
+        if (rc == 0)
+            rc = count_owed(req, conn, &groups, err);
         db_read_end(conn);
     }
     db_give_back(req->server->db, conn);

@@ -3,14 +3,13 @@
 #include "api/http/request.h"
 #include "api/http/response.h"
 #include "api/http/validate.h"
-#include "api/lists/visibility.h"
 #include "api/operations.h"
+#include "api/scheduling/present_answer.h"
 #include "api/server.h"
 #include "api/workloads/workload_actions.h"
 #include "api/workloads/workload_submission.h"
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/json_writer.h"
 #include "db/db.h"
 #include "reconciler/questions.h"
 
@@ -39,29 +38,22 @@ static void expect_displaced(struct visibility *visibility, const struct what_if
         visibility_expect(visibility, displaced[i].workload);
 }
 
-static int write_answer(struct request *req, struct response *res, struct present *present,
-                        const struct snapshot_workload *workload, const struct what_if_answer *answer,
-                        bool wanted_fixes)
+static void write_answer(struct request *req, struct response *res, struct present *present,
+                         const struct snapshot_workload *workload, const struct what_if_answer *found,
+                         bool wanted_fixes)
 {
-    struct visibility visibility;
-    struct why_names names;
-    struct json_writer json;
-    visibility_init(&visibility, req, present->view);
-    struct db_conn *conn = db_acquire(req->server->db);
-    visibility_names(&visibility, &present->snapshot, conn, &names);
-    expect_displaced(&visibility, answer->displaced, answer->displaced_count);
-    for (size_t i = 0; i < answer->fix_count; i++)
-        expect_displaced(&visibility, answer->fixes[i].displaced, answer->fixes[i].displaced_count);
-    json_writer_init(&json, res->body, false);
-    json_begin_object(&json);
-    why_write_what_if(&json, &names, answer, workload);
+    struct present_answer answer;
+    present_answer_open(&answer, req, res, present);
+    expect_displaced(&answer.visibility, found->displaced, found->displaced_count);
+    for (size_t i = 0; i < found->fix_count; i++)
+        expect_displaced(&answer.visibility, found->fixes[i].displaced, found->fixes[i].displaced_count);
+    json_begin_object(&answer.json);
+    why_write_what_if(&answer.json, &answer.names, found, workload);
     if (wanted_fixes && present->is_slow)
-        json_bool(&json, "fixesLeftOut", true);
-    json_time(&json, "verifiedAt", present->snapshot.now_ms);
-    json_int(&json, "cycle", present->view->cycle);
-    json_end_object(&json);
-    db_give_back(req->server->db, conn);
-    return 0;
+        json_bool(&answer.json, "fixesLeftOut", true);
+    present_answer_stamp(&answer);
+    json_end_object(&answer.json);
+    present_answer_close(&answer);
 }
 
 static int check_name(struct db_conn *conn, const struct prepared_submission *prepared, struct error *err)
@@ -116,7 +108,7 @@ int op_ask_what_if(struct request *req, struct response *res, struct error *err)
     struct what_if_answer *answer;
     int rc = present_what_if(&present, &prepared.submission, wants_fixes, &workload, &answer, err);
     if (rc == 0)
-        rc = write_answer(req, res, &present, workload, answer, wants_fixes);
+        write_answer(req, res, &present, workload, answer, wants_fixes);
     present_close(&present);
     return rc;
 }
@@ -132,7 +124,7 @@ int op_get_workload_what_if(struct request *req, struct response *res, struct er
     struct what_if_answer *answer;
     int rc = present_what_if_again(&present, state.id, true, &workload, &answer, err);
     if (rc == 0)
-        rc = write_answer(req, res, &present, workload, answer, true);
+        write_answer(req, res, &present, workload, answer, true);
     present_close(&present);
     return rc;
 }

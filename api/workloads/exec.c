@@ -169,7 +169,7 @@ static bool stream(struct reading *reading)
         if (timestamp_monotonic_us() - reading->written_us > HEARTBEAT_US)
             send_frame(reading, ' ', 0);
     }
-    return reading->is_gone;
+    return reading->is_gone || response_stream_is_gone(reading->res);
 }
 
 // Whether the stream ended because the caller may no longer do this.

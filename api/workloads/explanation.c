@@ -14,8 +14,10 @@
 #include "base/json_reader.h"
 #include "base/json_writer.h"
 #include "base/quantity.h"
+#include "base/timestamp.h"
 #include "db/db.h"
 #include "model/workload_spec.h"
+#include "reconciler/reconciler.h"
 
 #include <string.h>
 
@@ -31,6 +33,8 @@ struct explanation {
     const char *node_pool;    // that the numbers are about
     int64_t requested_milli;
     int64_t updated_ms;
+    const char *status;                   // of a moment that has passed; NULL: the phase is of now
+    const struct reconciler_cycle *cycle; // that moment's; NULL: it is about now
 };
 
 static const char SQL_FIND[] =
@@ -79,6 +83,19 @@ static int read_explanation(struct db_conn *conn, int64_t id, struct arena *aren
     return rc == 1 ? 0 : rc < 0 ? -1 : error_set(err, ERROR_NOT_FOUND, "workload: not found");
 }
 
+static int read_asked(struct db_conn *conn, int64_t id, struct explanation *out, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, "SELECT gpu_requested_milli FROM workloads WHERE id = ?", &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, id);
+    int rc = db_step(conn, stmt, err);
+    if (rc == 1)
+        out->requested_milli = db_column_int(stmt, 0);
+    db_release(conn, stmt);
+    return rc < 0 ? -1 : 0;
+}
+
 static void write_amount(struct json_writer *json, const char *key, int64_t milli)
 {
     if (milli == QUANTITY_UNLIMITED)
@@ -116,13 +133,14 @@ static int write_queue(struct json_writer *json, struct db_conn *conn, const str
 }
 
 static int write_evidence(struct json_writer *json, struct request *req, struct db_conn *conn, int64_t id,
-                          struct error *err)
+                          int64_t until_ms, struct error *err)
 {
     struct list_query query;
     struct list_request latest = {.limit = EVIDENCE_COUNT};
     if (list_query_build(&query, &EVIDENCE, &latest, req->arena, err) < 0)
         return -1;
     list_query_where_int(&query, "e.workload_id = ?", id);
+    list_query_where_int(&query, "e.time_ms <= ?", until_ms);
     if (list_query_open(&query, conn, err) < 0)
         return -1;
     struct visibility visibility;
@@ -202,7 +220,7 @@ static int write_explanation(struct request *req, struct response *res, struct d
     json_begin_object(&json);
     json_text(&json, "workloadId", state->uuid);
     json_text(&json, "workloadName", state->name);
-    json_text(&json, "phase", phase_text(state->phase));
+    json_text(&json, "phase", explanation->status ? explanation->status : phase_text(state->phase));
     json_text(&json, "sentence", sentence ? sentence : plain_sentence(state, explanation, req->arena));
     json_text(&json, "why", stored_text(explanation, "why"));
     json_text(&json, "code", stored_text(explanation, "code"));
@@ -211,11 +229,13 @@ static int write_explanation(struct request *req, struct response *res, struct d
     json_key(&json, "numbers");
     json_begin_object(&json);
     json_milli(&json, "requestedGpus", explanation->requested_milli);
-    if (explanation->node_pool && (write_queue(&json, conn, state, "project", explanation->node_pool, err) < 0 ||
-                                   write_queue(&json, conn, state, "department", explanation->node_pool, err) < 0))
+    if (explanation->node_pool && !explanation->cycle &&
+        (write_queue(&json, conn, state, "project", explanation->node_pool, err) < 0 ||
+         write_queue(&json, conn, state, "department", explanation->node_pool, err) < 0))
         return -1;
     json_end_object(&json);
-    if (write_evidence(&json, req, conn, state->id, err) < 0)
+    int64_t until_ms = explanation->cycle ? explanation->cycle->time_ms : INT64_MAX;
+    if (write_evidence(&json, req, conn, state->id, until_ms, err) < 0)
         return -1;
     json_raw(&json, "messages", explanation->messages_json ? explanation->messages_json : "[]");
     const json_t *findings = json_object_get(explanation->stored, "nodePools");
@@ -225,18 +245,59 @@ static int write_explanation(struct request *req, struct response *res, struct d
     json_raw(&json, "findings", findings_text);
     json_raw(&json, "nodePools", findings_text);
     json_time(&json, "updatedAt", explanation->updated_ms);
+    if (explanation->cycle) {
+        json_key(&json, "cycle");
+        json_begin_object(&json);
+        json_int(&json, "cycle", explanation->cycle->cycle);
+        json_time(&json, "time", explanation->cycle->time_ms);
+        json_end_object(&json);
+    }
     json_end_object(&json);
+    return 0;
+}
+
+// What a cycle of the past would have said of it, in the place of what is said now.
+static int look_back(struct request *req, const struct workload_state *state, int64_t at_ms,
+                     struct reconciler_moment *moment, struct explanation *explanation, struct error *err)
+{
+    const struct reconciler_asked asked = {state->id, state->name, state->project_name};
+    if (reconciler_explain_moment(req->server->reconciler, at_ms, &asked, req->arena, moment, err) < 0)
+        return -1;
+    json_decref(explanation->stored);
+    explanation->stored = NULL;
+    const char *text = moment->explanation_json;
+    if (!text)
+        explanation->stored =
+            json_pack("{s:s}", "sentence", arena_printf(req->arena, "%s neither ran nor waited then.", state->name));
+    else if (json_reader_parse(text, strlen(text), &explanation->stored, err) < 0)
+        return -1;
+    explanation->node_pool = stored_text(explanation, "pool");
+    explanation->messages_json = NULL;
+    explanation->phase_reason = "";
+    explanation->status = moment->status ? moment->status : "Unknown";
+    explanation->cycle = &moment->cycle;
+    explanation->updated_ms = moment->cycle.time_ms;
     return 0;
 }
 
 int op_get_workload_explanation(struct request *req, struct response *res, struct error *err)
 {
     struct workload_state state;
-    struct explanation explanation;
+    struct explanation explanation = {0};
+    struct reconciler_moment moment;
+    const char *at = request_query(req, "at");
+    int64_t at_ms = 0;
     if (workload_of_path(req, &KIND_ANY, ACTION_READ, &state, err) < 0)
         return -1;
+    if (at && timestamp_parse(at, &at_ms, err) < 0)
+        return error_prefix(err, "at: ");
+    if (at && look_back(req, &state, at_ms, &moment, &explanation, err) < 0) {
+        json_decref(explanation.stored);
+        return -1;
+    }
     struct db_conn *conn = db_acquire(req->server->db);
-    int rc = read_explanation(conn, state.id, req->arena, &explanation, err);
+    int rc = at ? read_asked(conn, state.id, &explanation, err)
+                : read_explanation(conn, state.id, req->arena, &explanation, err);
     if (rc == 0)
         show_stored(req, explanation.stored);
     if (rc == 0)

@@ -54,6 +54,7 @@ enum {
     COLUMN_EXIT_CODE,
     COLUMN_ATTEMPT,
     COLUMN_FAILED_MS,
+    COLUMN_USED, // and the others of USED
 };
 
 // When a pod p ended that is tried again after a while; 0: it is not. Replicas have delays of their own.
@@ -62,6 +63,17 @@ enum {
     " NOT IN ('Failed', 'Completed', 'Stopped', 'Stopping', 'Deleting') AND NOT EXISTS (SELECT 1 FROM pods"  \
     " later WHERE later.workload_id = p.workload_id AND later.role = p.role AND later.pod_index ="           \
     " p.pod_index AND later.attempt > p.attempt), p.completed_ms, 0)"
+
+// What it uses now, as it was measured last; NULL: nobody measures it.
+#define USED(metric)                                                                                              \
+    "iif(p.status = 'Running', nullif((SELECT s.value FROM samples s WHERE s.scope = 'pod' AND s.scope_id = p.id" \
+    " AND s.node_pool_id = 0 AND s.metric = '" metric "' ORDER BY s.time_ms DESC LIMIT 1), -1), NULL)"
+
+#define USED_COLUMNS        \
+    USED("GPU_UTILIZATION") \
+    ", " USED("GPU_MEMORY_USAGE_BYTES") ", " USED("CPU_USAGE_CORES") ", " USED("CPU_MEMORY_USAGE_BYTES")
+
+static const char *const USED_KEYS[] = {"gpuUtilization", "gpuMemoryBytes", "cpuCores", "cpuMemoryBytes"};
 
 #define COLUMNS                                                                                                    \
     "p.name, p.uuid, w.uuid, (SELECT uuid FROM clusters WHERE id = w.cluster_id), w.priority_class, w.project_id," \
@@ -72,7 +84,7 @@ enum {
     " p.gpu_devices, p.gpu_portion_milli, p.gpu_memory_mib, p.cpu_milli, p.memory_bytes, p.gpu_allocated_milli,"   \
     " p.status, json_extract(p.constraints_json, '$.tolerations'), json_extract(p.constraints_json, "              \
     "'$.nodeAffinity'),"                                                                                           \
-    " p.gpu_indices_json, " POD_MESSAGE ", p.exit_code, p.attempt, " FAILED_MS
+    " p.gpu_indices_json, " POD_MESSAGE ", p.exit_code, p.attempt, " FAILED_MS ", " USED_COLUMNS
 
 static const struct list_field FIELDS[] = {
     {"clusterId", "(SELECT uuid FROM clusters WHERE id = w.cluster_id)", LIST_TEXT, 0, false},
@@ -188,6 +200,18 @@ static void write_end(struct json_writer *json, sqlite3_stmt *stmt, const struct
     json_time(json, "nextTryAt", failed_ms ? failed_ms + reconciler_retry_delay_ms(reconciler, attempt + 1) : 0);
 }
 
+static void write_used(struct json_writer *json, sqlite3_stmt *stmt)
+{
+    json_key(json, "used");
+    json_begin_object(json);
+    for (int i = 0; i < (int)(sizeof(USED_KEYS) / sizeof(USED_KEYS[0])); i++)
+        if (db_column_is_null(stmt, COLUMN_USED + i))
+            json_null_at(json, USED_KEYS[i]);
+        else
+            json_number(json, USED_KEYS[i], db_column_real(stmt, COLUMN_USED + i));
+    json_end_object(json);
+}
+
 static void write_pod(struct json_writer *json, sqlite3_stmt *stmt, bool is_full, const struct request *req)
 {
     struct arena *arena = req->arena;
@@ -228,6 +252,7 @@ static void write_pod(struct json_writer *json, sqlite3_stmt *stmt, bool is_full
     json_raw(json, "gpuIndices", db_column_text(stmt, COLUMN_GPU_INDICES, arena));
     json_text(json, "message", db_column_text(stmt, COLUMN_MESSAGE, arena));
     write_end(json, stmt, req->server->reconciler);
+    write_used(json, stmt);
     json_raw(json, "tolerations", tolerations ? tolerations : "[]");
     write_affinity(json, db_column_text(stmt, COLUMN_AFFINITY, arena));
     json_end_object(json);

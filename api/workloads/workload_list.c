@@ -95,6 +95,8 @@ static const struct list_field FIELDS[] = {
     {"deletedAt", "nullif(w.deleted_ms, 0)", LIST_TIME, 0, false},
     {"submittedBy", "w.created_by", LIST_TEXT, 0, true},
     {"phase", "w.phase", LIST_TEXT, 0, true},
+    {"waitsFor", "w.explanation_json ->> '$.code'", LIST_TEXT, 0, false}, // as in /scheduler/waiting
+    {"waitsIn", "w.explanation_json ->> '$.pool'", LIST_TEXT, 0, false},
     {"completedAt", "nullif(w.completed_ms, 0)", LIST_TIME, 0, false},
     {"nodepool", "w.pools_json", LIST_SET, 0, false},
     {"distributedFramework", "w.framework", LIST_TEXT, 0, true},

@@ -72,6 +72,22 @@ static struct node_gpus *copy(const char *node_name, const struct kube_dcgm_devi
     return gpus;
 }
 
+static void tell_use(struct kubernetes *kubernetes, const struct ordered_pod *pod, const struct kube_meta *meta,
+                     const struct kube_dcgm_device *devices, size_t count)
+{
+    double utilization = -1;
+    int32_t memory_mib[BACKEND_DEVICES_MAX];
+    bool has_memory =
+        kube_dcgm_memory_of_pod(devices, count, meta->namespace, meta->name, memory_mib, BACKEND_DEVICES_MAX);
+    if (!kube_dcgm_of_pod(devices, count, meta->namespace, meta->name, &utilization) && !has_memory)
+        return;
+    struct backend_fact *fact = kubernetes_tell(kubernetes, BACKEND_POD_USAGE, pod->uuid, pod->decision);
+    fact->gpu_utilization = utilization;
+    fact->has_gpu_memory = has_memory;
+    if (has_memory)
+        memcpy(fact->gpu_memory_mib, memory_mib, sizeof(memory_mib));
+}
+
 static void take(void *context, const char *node_name, const struct kube_dcgm_device *devices, size_t count)
 {
     struct kubernetes *kubernetes = context;
@@ -79,16 +95,14 @@ static void take(void *context, const char *node_name, const struct kube_dcgm_de
     const struct own_object *object;
     struct kube_index_slot *place = NULL;
     size_t position = 0;
-    double utilization;
     pthread_mutex_lock(&kubernetes->lock);
     forget(kube_index_take(&kubernetes->gpus, node_name));
     kube_index_set(&kubernetes->gpus, gpus->node_name, gpus);
     while ((object = kube_index_next(&kubernetes->objects, &position, &place))) {
         const struct kube_meta *meta = &object->pod.meta;
         const struct ordered_pod *pod = kube_index_find(&kubernetes->pods, object->uuid);
-        if (pod && runs_on(object, node_name) &&
-            kube_dcgm_of_pod(devices, count, meta->namespace, meta->name, &utilization))
-            kubernetes_tell(kubernetes, BACKEND_POD_USAGE, pod->uuid, pod->decision)->gpu_utilization = utilization;
+        if (pod && runs_on(object, node_name))
+            tell_use(kubernetes, pod, meta, devices, count);
     }
     pthread_cond_signal(&kubernetes->changed);
     pthread_mutex_unlock(&kubernetes->lock);

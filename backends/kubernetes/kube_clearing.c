@@ -37,7 +37,7 @@ static void note_cleared(void *context, struct kube_answer *answer)
 }
 
 // By its uid: the next workload of that name may have one of the same name by now.
-static void clear_one(struct kubernetes *kubernetes, const char *path, const char *uid)
+void kube_clearing_remove(struct kubernetes *kubernetes, const char *path, const char *uid)
 {
     json_t *options = kube_manifest_delete(uid, -1);
     char *body = json_dumps(options, JSON_COMPACT);
@@ -65,7 +65,7 @@ static void take_list(void *context, struct kube_answer *answer)
         kube_path(&path, "/api/v1/namespaces/%s/", namespace);
         buffer_text(&path, clearing->resource);
         kube_path(&path, "/%s", name);
-        clear_one(clearing->kubernetes, path.data, kube_text_at(item, "metadata.uid"));
+        kube_clearing_remove(clearing->kubernetes, path.data, kube_text_at(item, "metadata.uid"));
         buffer_done(&path);
     }
     atomic_fetch_sub(&clearing->kubernetes->clearings, 1);

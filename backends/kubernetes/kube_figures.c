@@ -2,8 +2,10 @@
 #include "backends/kubernetes/client/kube_client.h"
 #include "backends/kubernetes/kubernetes_state.h"
 #include "base/buffer.h"
+#include "base/timestamp.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 enum {
     WATCHES = 4
@@ -14,9 +16,10 @@ static void write_one(struct buffer *out, const char *name, const char *type, co
     buffer_printf(out, "# HELP %s %s\n# TYPE %s %s\n%s %" PRId64 "\n", name, help, name, type, name, value);
 }
 
+static const char *const NAMES[WATCHES] = {"pods", "pods of others", "nodes", "events"};
+
 static void write_watches(struct buffer *out, struct kube_watch *const *watches)
 {
-    static const char *const NAMES[WATCHES] = {"pods", "pods of others", "nodes", "events"};
     struct kube_watch_state states[WATCHES] = {0};
     for (size_t i = 0; i < WATCHES; i++)
         if (watches[i])
@@ -34,6 +37,30 @@ static void write_watches(struct buffer *out, struct kube_watch *const *watches)
                      "# TYPE prorata_kubernetes_objects gauge\n");
     for (size_t i = 0; i < WATCHES; i++)
         buffer_printf(out, "prorata_kubernetes_objects{of=\"%s\"} %" PRId64 "\n", NAMES[i], states[i].counts.objects);
+}
+
+bool kube_figures_find_problem(void *backend, char *out, size_t size)
+{
+    struct kubernetes *kubernetes = backend;
+    struct kube_watch *const watches[] = {kubernetes->own_watch, kubernetes->others_watch, kubernetes->nodes_watch};
+    for (size_t i = 0; i < sizeof(watches) / sizeof(*watches); i++) {
+        struct kube_watch_state state;
+        char heard[TIMESTAMP_SIZE] = "never";
+        if (!watches[i])
+            continue;
+        kube_watch_read_state(watches[i], &state);
+        if (state.is_synced && state.is_connected)
+            continue;
+        if (state.heard_ms)
+            timestamp_format(state.heard_ms, heard);
+        snprintf(out, size, "the Kubernetes API server does not tell of %s; it did last: %s", NAMES[i], heard);
+        return true;
+    }
+    if (!kubernetes_may_write(kubernetes)) {
+        snprintf(out, size, "this server does not hold the Lease of the cluster, so it changes nothing there");
+        return true;
+    }
+    return false;
 }
 
 void kube_figures_write(void *backend, struct buffer *out)

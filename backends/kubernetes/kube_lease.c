@@ -5,6 +5,7 @@
 #include "backends/kubernetes/objects/kube_meta.h"
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/condition.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/timestamp.h"
@@ -202,9 +203,7 @@ static void *run(void *context)
     bool is_ending = false;
     while (!is_ending) {
         try_once(lease);
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += PERIOD_MS / 1000;
+        struct timespec until = condition_after(PERIOD_MS);
         pthread_mutex_lock(&lease->lock);
         while (!lease->is_ending && pthread_cond_timedwait(&lease->ended, &lease->lock, &until) != ETIMEDOUT)
             ;
@@ -232,7 +231,6 @@ static void release(struct kube_lease *lease)
 int kube_lease_create(const struct kube_lease_setup *setup, struct kube_lease **out_lease, struct error *err)
 {
     struct kube_client *client;
-    pthread_condattr_t clock;
     pthread_attr_t attributes;
     if (kube_client_create(setup->access, NULL, &client, err) < 0) // its own: never behind other writes
         return -1;
@@ -244,10 +242,7 @@ int kube_lease_create(const struct kube_lease_setup *setup, struct kube_lease **
     lease->changed = setup->changed;
     lease->context = setup->context;
     pthread_mutex_init(&lease->lock, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&lease->ended, &clock);
-    pthread_condattr_destroy(&clock);
+    condition_init(&lease->ended);
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     int rc = pthread_create(&lease->thread, &attributes, run, lease);

@@ -21,6 +21,7 @@ struct kube_machine {
     struct kube_amounts others;   // of those that are no pods of ours
     struct arena arena;           // of others
     int64_t pods_of_others;
+    struct told_load load;
 };
 
 static struct kube_machine *find_machine(struct kubernetes *kubernetes, const char *name)
@@ -295,6 +296,12 @@ const struct kube_node *machines_find(const struct kubernetes *kubernetes, const
 {
     const struct kube_machine *machine = name ? kube_index_find(&kubernetes->machines, name) : NULL;
     return machine && machine->kept ? &machine->kept->node : NULL;
+}
+
+struct told_load *machines_find_load(struct kubernetes *kubernetes, const char *name)
+{
+    struct kube_machine *machine = kube_index_find(&kubernetes->machines, name);
+    return machine && machine->kept ? &machine->load : NULL;
 }
 
 bool machines_is_gone(const struct kubernetes *kubernetes, const char *name)

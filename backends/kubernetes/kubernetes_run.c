@@ -6,7 +6,9 @@
 #include "backends/kubernetes/kube_lease.h"
 #include "backends/kubernetes/kubernetes_state.h"
 #include "backends/kubernetes/metrics/kube_gpu_reader.h"
+#include "backends/kubernetes/metrics/kube_usage_reader.h"
 #include "backends/kubernetes/streams/kube_sessions.h"
+#include "base/condition.h"
 #include "base/error.h"
 #include "base/timestamp.h"
 
@@ -25,31 +27,15 @@ enum {
 struct backend_fact *kubernetes_tell(struct kubernetes *kubernetes, enum backend_fact_kind kind, const char *pod_uuid,
                                      int64_t decision)
 {
-    if (kubernetes->fact_count == kubernetes->fact_capacity) {
-        kubernetes->fact_capacity = kubernetes->fact_capacity ? kubernetes->fact_capacity * 2 : 64;
-        kubernetes->facts = memory_realloc(kubernetes->facts, kubernetes->fact_capacity * sizeof(*kubernetes->facts));
-    }
-    struct backend_fact *fact = &kubernetes->facts[kubernetes->fact_count++];
-    *fact = (struct backend_fact){.kind = kind, .decision = decision, .time_ms = timestamp_now_ms()};
-    snprintf(fact->pod_uuid, sizeof(fact->pod_uuid), "%s", pod_uuid);
+    struct backend_fact *fact = backend_facts_add(&kubernetes->facts, kind, pod_uuid, decision, timestamp_now_ms());
     kubernetes->has_news = true;
     return fact;
-}
-
-void kubernetes_say(struct backend_fact *fact, const char *reason, const char *message)
-{
-    snprintf(fact->reason, sizeof(fact->reason), "%s", reason);
-    snprintf(fact->message, sizeof(fact->message), "%s", message);
 }
 
 // With the lock held, which is given up meanwhile.
 static void wait_for_work(struct kubernetes *kubernetes)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t ns = until.tv_nsec + (int64_t)ATTEND_MS * 1000000;
-    until.tv_sec += (time_t)(ns / 1000000000);
-    until.tv_nsec = (long)(ns % 1000000000);
+    struct timespec until = condition_after(ATTEND_MS);
     while (!kubernetes->stopping && !kubernetes->has_news && !kubernetes->must_attend &&
            pthread_cond_timedwait(&kubernetes->changed, &kubernetes->lock, &until) != ETIMEDOUT)
         ;
@@ -78,6 +64,7 @@ static void *attend(void *context)
         wait_for_work(kubernetes);
         pod_steps_attend(kubernetes);
         kube_clearing_expire(kubernetes);
+        kube_leftovers_look(kubernetes);
         kube_reports_send(kubernetes);
         tell_nodes(kubernetes, &told_us);
         if (kubernetes->has_news && !kubernetes->stopping) {
@@ -144,7 +131,7 @@ static int start(void *backend, backend_wake_fn wake, void *wake_context, struct
     kubernetes->has_thread = true;
     if (start_lease(kubernetes, err) < 0 || machines_watch(kubernetes, err) < 0)
         return -1;
-    return gpu_usage_start(kubernetes, err);
+    return gpu_usage_start(kubernetes, err) < 0 ? -1 : load_usage_start(kubernetes, err);
 }
 
 // Rows come before the first picture: what the watch tells is compared with them.
@@ -168,11 +155,7 @@ static size_t take_facts(void *backend, struct arena *arena, struct backend_fact
 {
     struct kubernetes *kubernetes = backend;
     pthread_mutex_lock(&kubernetes->lock);
-    size_t count = kubernetes->fact_count;
-    *out_facts = arena_array(arena, count, sizeof(struct backend_fact));
-    if (count)
-        memcpy(*out_facts, kubernetes->facts, count * sizeof(struct backend_fact));
-    kubernetes->fact_count = 0;
+    size_t count = backend_facts_take(&kubernetes->facts, arena, out_facts);
     kubernetes->has_news = false;
     pthread_mutex_unlock(&kubernetes->lock);
     return count;
@@ -191,9 +174,11 @@ static void stop(void *backend)
     kube_sessions_destroy(kubernetes->sessions);
     kubernetes->sessions = NULL;
     if (kubernetes->gpu_reader)
-        kube_client_stop(kubernetes->client);        // so that the reader waits no longer
-    kube_gpu_reader_destroy(kubernetes->gpu_reader); // before the objects that it looks at go
+        kube_client_stop(kubernetes->client);        // so that the readers wait no longer
+    kube_gpu_reader_destroy(kubernetes->gpu_reader); // before the objects that they look at go
+    kube_usage_reader_destroy(kubernetes->usage_reader);
     kubernetes->gpu_reader = NULL;
+    kubernetes->usage_reader = NULL;
     kube_watch_destroy(kubernetes->own_watch);
     kube_watch_destroy(kubernetes->others_watch);
     kube_watch_destroy(kubernetes->nodes_watch);
@@ -216,11 +201,12 @@ static void destroy(void *backend)
     ordered_pods_done(kubernetes);
     machines_done(kubernetes);
     kube_reports_done(kubernetes);
+    kube_leftovers_done(kubernetes);
     kube_index_done(&kubernetes->objects);
     gpu_usage_done(kubernetes);
     kube_index_done(&kubernetes->objects_by_uid);
     kube_access_destroy(kubernetes->access);
-    free(kubernetes->facts);
+    backend_facts_done(&kubernetes->facts);
     free(kubernetes->instance);
     free(kubernetes->holder);
     pthread_mutex_destroy(&kubernetes->lock);
@@ -233,10 +219,12 @@ static const struct backend_ops OPS = {
     .start = start,
     .adopt = adopt,
     .list_strays = kube_strays_list,
+    .clear_unknown = kube_leftovers_clear,
     .apply = ordered_pods_apply,
     .check = check,
     .read_machines = machines_read,
     .take_facts = take_facts,
+    .find_problem = kube_figures_find_problem,
     .write_metrics = kube_figures_write,
     .logs = pod_streams_logs,
     .open_session = pod_streams_open,
@@ -259,7 +247,6 @@ int kubernetes_create(struct kube_config *config, const struct kubernetes_option
         free(kubernetes);
         return -1;
     }
-    pthread_condattr_t attributes;
     kubernetes->access = access;
     kubernetes->client = client;
     kubernetes->sessions = kube_sessions_create(access);
@@ -270,10 +257,7 @@ int kubernetes_create(struct kube_config *config, const struct kubernetes_option
     kubernetes->holder = memory_strdup(options->holder);
     kubernetes->site.instance = kubernetes->instance;
     pthread_mutex_init(&kubernetes->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&kubernetes->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&kubernetes->changed);
     *out_backend = (struct backend){.ops = &OPS, .self = kubernetes};
     return 0;
 }

@@ -1,6 +1,7 @@
 // The Kubernetes backend's inside, for its own files. One lock guards all of it; watches and the client call in on
 // threads of their own, and no call waits for an answer while it is held.
 #pragma once
+#include "backends/facts.h"
 #include "backends/kubernetes/client/kube_call.h"
 #include "backends/kubernetes/kube_index.h"
 #include "backends/kubernetes/kubernetes.h"
@@ -40,6 +41,13 @@ struct preparation {
 struct pod_volumes; // pod_volumes.c
 
 // A pod that was ordered, or that rows know.
+// What was told last of the CPU and memory that something uses.
+struct told_load {
+    bool is_told;
+    int64_t decision; // the order of the pod that it was of
+    int64_t cpu_milli, memory_bytes;
+};
+
 struct ordered_pod {
     char uuid[UUID_SIZE];
     char *workload_uuid, *project_name, *namespace, *name, *node_name;
@@ -55,11 +63,15 @@ struct ordered_pod {
     bool is_forgotten;    // rows hold it for lost: what it holds until it is gone no row counts
     int64_t deleted_us;   // when the server took the deletion
     bool is_stuck_told;
+    int64_t created_us; // since then it waits for its gang
+    bool is_wait_told;
     bool gives_way; // others need its place, and budgets may hold it
     bool is_budget_told;
     bool is_deleted;      // the server took the deletion
+    bool is_unknown_told; // its order is given again: POD_LACKING
     bool is_running_told; // the facts below were told
-    bool is_looking;      // after an answer that left it open, the object is asked for
+    struct told_load load;
+    bool is_looking; // after an answer that left it open, the object is asked for
     char told_reason[64];
     int64_t again_us;         // a call failed: not before this; 0: at once
     int64_t failures;         // in a row
@@ -87,7 +99,8 @@ struct kube_machine;  // kube_machines.c
 struct kube_lease;    // kube_lease.h
 struct kube_sessions; // streams/kube_sessions.h
 
-struct kube_report; // kube_reports.c
+struct kube_leftover; // kube_leftovers.c
+struct kube_report;   // kube_reports.c
 
 // Events that wait to be written.
 struct kube_reports {
@@ -116,7 +129,12 @@ struct kubernetes {
     bool respects_budgets;
     atomic_int clearings; // calls under way that take away what is left of deleted workloads
     int64_t cleared_us;   // when pods that have were looked for last
+    bool is_looking_for_leftovers;
+    int64_t leftovers_us;            // they are looked for again then
+    struct kube_leftover *leftovers; // NULL: there are none to compare with rows
+    size_t leftover_count;
     struct kube_gpu_reader *gpu_reader;
+    struct kube_usage_reader *usage_reader;
     struct kube_watch *own_watch, *others_watch, *nodes_watch, *events_watch;
     int64_t started_ms;   // wall clock
     pthread_mutex_t lock; // of all below
@@ -125,8 +143,7 @@ struct kubernetes {
     bool has_thread, stopping;
     backend_wake_fn wake;
     void *wake_context;
-    struct backend_fact *facts; // not taken yet
-    size_t fact_count, fact_capacity;
+    struct backend_facts facts;
     bool has_news;                       // facts that nobody was woken for
     bool has_rows;                       // what rows know of pods was adopted
     bool has_own, has_others, has_nodes; // whole pictures
@@ -137,16 +154,16 @@ struct kubernetes {
     struct kube_index pods;    // ordered_pod by uuid
     struct kube_index objects; // own_object by uuid
     struct kube_index objects_by_uid;
-    struct kube_index machines; // kube_machine by name
-    struct kube_index refusals; // by workload
-    struct kube_index gpus;     // gpu_usage.c: by node
+    struct kube_index machines;         // kube_machine by name
+    struct kube_index refusals;         // by workload
+    struct kube_index gpus;             // gpu_usage.c: by node
+    size_t loads_next, node_loads_next; // load_usage.c: where in objects and nodes the next round begins
     struct kube_reports reports;
 };
 
 // kubernetes_run.c. All with the lock held.
 struct backend_fact *kubernetes_tell(struct kubernetes *kubernetes, enum backend_fact_kind kind, const char *pod_uuid,
                                      int64_t decision);
-void kubernetes_say(struct backend_fact *fact, const char *reason, const char *message);
 
 // Whether this server is the one that acts. Needs no lock.
 bool kubernetes_may_write(struct kubernetes *kubernetes);
@@ -156,6 +173,8 @@ int machines_watch(struct kubernetes *kubernetes, struct error *err);
 bool machines_read(void *backend, struct arena *arena, struct backend_machine **out_machines, size_t *out_count);
 // As the cluster shows it; NULL: it has no such node. Good until the lock is let go.
 const struct kube_node *machines_find(const struct kubernetes *kubernetes, const char *name);
+// What load_usage.c told of a node; NULL: it is not there.
+struct told_load *machines_find_load(struct kubernetes *kubernetes, const char *name);
 // Whether the cluster has no such node any more.
 bool machines_is_gone(const struct kubernetes *kubernetes, const char *name);
 void machines_done(struct kubernetes *kubernetes);
@@ -181,6 +200,7 @@ void kube_reports_done(struct kubernetes *kubernetes);
 
 // kube_figures.c: of backend_ops. Needs no lock.
 void kube_figures_write(void *backend, struct buffer *out);
+bool kube_figures_find_problem(void *backend, char *out, size_t size);
 
 // kube_strays.c: pods with our label that no row asks for.
 size_t kube_strays_list(void *backend, struct arena *arena, struct backend_stray **out_strays);
@@ -190,6 +210,8 @@ void ordered_pods_apply(void *backend, const struct backend_order *orders, size_
 int ordered_pods_adopt(void *backend, const struct backend_rows *rows, struct error *err);
 // The first whole picture is there: what was adopted is compared with it.
 void ordered_pods_compare(struct kubernetes *kubernetes);
+// Its order is to be given again, and is asked for once.
+void ordered_pods_ask_again(struct kubernetes *kubernetes, struct ordered_pod *pod);
 void ordered_pods_remove(struct kubernetes *kubernetes, struct ordered_pod *pod);
 void ordered_pods_done(struct kubernetes *kubernetes);
 // It does not wait for its gang any more.
@@ -199,6 +221,9 @@ void ordered_pods_leave_gang(struct ordered_pod *pod);
 int gpu_usage_start(struct kubernetes *kubernetes, struct error *err);
 size_t gpu_usage_read(void *backend, const char *node_name, struct arena *arena, struct backend_device **out_devices);
 void gpu_usage_done(struct kubernetes *kubernetes);
+
+// load_usage.c: what metrics.k8s.io says of pods and nodes. Its reader ends with the client.
+int load_usage_start(struct kubernetes *kubernetes, struct error *err);
 
 // pod_notes.c: what of the specification the cluster does not keep, as warnings. With the lock held.
 void pod_notes_tell(struct kubernetes *kubernetes, const struct backend_pod *row, int64_t decision);
@@ -221,6 +246,15 @@ void pod_steps_forget_refusals(struct kubernetes *kubernetes, const struct order
 void pod_steps_clear(struct kubernetes *kubernetes, const char *workload_uuid);
 // Pods that have ended long ago go from the cluster.
 void kube_clearing_expire(struct kubernetes *kubernetes);
+// One object, of that uid.
+void kube_clearing_remove(struct kubernetes *kubernetes, const char *path, const char *uid);
+
+// kube_leftovers.c: services of deleted workloads that were not cleared. With the lock held.
+void kube_leftovers_look(struct kubernetes *kubernetes);
+// clear_unknown of backend_ops.
+bool kube_leftovers_clear(void *backend, const struct backend_known *known);
+void kube_leftovers_done(struct kubernetes *kubernetes);
+
 // Those that wait for a time.
 void pod_steps_attend(struct kubernetes *kubernetes);
 // The cluster does not take it: what there is of it goes, and then, after a while that grows, it is told.

@@ -353,6 +353,13 @@ void ordered_pods_apply(void *backend, const struct backend_order *orders, size_
     pthread_mutex_unlock(&kubernetes->lock);
 }
 
+void ordered_pods_ask_again(struct kubernetes *kubernetes, struct ordered_pod *pod)
+{
+    if (!pod->is_unknown_told)
+        kubernetes_tell(kubernetes, BACKEND_POD_UNKNOWN, pod->uuid, pod->decision);
+    pod->is_unknown_told = true;
+}
+
 static void compare(struct kubernetes *kubernetes, struct ordered_pod *pod)
 {
     const struct own_object *object = kube_index_find(&kubernetes->objects, pod->uuid);
@@ -363,7 +370,7 @@ static void compare(struct kubernetes *kubernetes, struct ordered_pod *pod)
     }
     if (!object->pod.node_name[0] && !pod->is_to_stop && !kube_pod_is_over(&object->pod)) {
         pod->uid = memory_strdup(object->pod.meta.uid);
-        kubernetes_tell(kubernetes, BACKEND_POD_UNKNOWN, pod->uuid, pod->decision); // it is to be bound with its gang
+        ordered_pods_ask_again(kubernetes, pod); // it is to be bound with its gang
         return;
     }
     own_objects_take(kubernetes, pod, &object->pod);

@@ -41,15 +41,18 @@ static void tell_end(struct kubernetes *kubernetes, struct ordered_pod *pod, con
     fact->exit_code = object->has_exit_code ? object->exit_code : !is_good;
     if (!is_good && fact->exit_code == 0)
         fact->exit_code = 1; // the cluster says that it failed
-    kubernetes_say(fact, object->reason[0] ? object->reason : is_good ? "Completed" : "Error", object->message);
+    backend_fact_say(fact, object->reason[0] ? object->reason : is_good ? "Completed" : "Error", object->message);
     pod->step = POD_ENDED;
 }
 
-// Somebody else ended it.
+// Somebody else ended it. An order that is on its way makes it again. Were it lost too, another would take its place.
 static void tell_deleted(struct kubernetes *kubernetes, struct ordered_pod *pod)
 {
-    kubernetes_say(kubernetes_tell(kubernetes, BACKEND_POD_LOST, pod->uuid, pod->decision), "Lost",
-                   "was deleted, not by this server");
+    if (pod->step == POD_LACKING)
+        ordered_pods_ask_again(kubernetes, pod);
+    else
+        backend_fact_say(kubernetes_tell(kubernetes, BACKEND_POD_LOST, pod->uuid, pod->decision), "Lost",
+                         "was deleted, not by this server");
     ordered_pods_remove(kubernetes, pod);
 }
 
@@ -75,7 +78,6 @@ static void take_running(struct kubernetes *kubernetes, struct ordered_pod *pod,
     if (pod->is_running_told)
         return;
     pod->is_running_told = true;
-    ordered_pods_leave_gang(pod);
     pod_steps_forget_refusals(kubernetes, pod);
     kubernetes_tell(kubernetes, BACKEND_POD_RUNNING, pod->uuid, pod->decision)->time_ms =
         time_or_now(object->started_ms);
@@ -92,7 +94,8 @@ static void take_trouble(struct kubernetes *kubernetes, struct ordered_pod *pod,
         return;
     snprintf(message, sizeof(message), "%s%.180s", object->message[0] ? "" : "does not come up yet",
              object->message[0] ? object->message : "");
-    kubernetes_say(kubernetes_tell(kubernetes, BACKEND_POD_WARNING, pod->uuid, pod->decision), object->reason, message);
+    backend_fact_say(kubernetes_tell(kubernetes, BACKEND_POD_WARNING, pod->uuid, pod->decision), object->reason,
+                     message);
 }
 
 static void take_place(struct kubernetes *kubernetes, struct ordered_pod *pod, const struct kube_pod *object)
@@ -145,10 +148,13 @@ void own_objects_take_gone(struct kubernetes *kubernetes, struct ordered_pod *po
     }
 }
 
-// Whoever takes our label off a pod makes it look as if it were gone.
-static bool lost_its_label(const struct kube_event *event, const struct own_object *own)
+// Whoever takes our label off a pod makes it look as if it were gone, to a watch and to a list, which tells no more
+// than that it is not in it. What is really gone was given no time to end, at last.
+static bool may_be_there(const struct kube_event *event, const struct own_object *own)
 {
-    return event->object && own->pod.meta.deletion_ms == 0 && !kube_pod_is_over(&own->pod);
+    const struct kube_meta *meta = &own->pod.meta;
+    bool is_seen_off = event->object && meta->deletion_ms && meta->grace_s == 0;
+    return !kube_pod_is_over(&own->pod) && !is_seen_off;
 }
 
 // What a pod holds that no row counts is counted with its node.
@@ -167,12 +173,23 @@ static void tell_gone(struct kubernetes *kubernetes, const struct kube_event *ev
         kube_index_take(&kubernetes->objects_by_uid, own->pod.meta.uid);
     if (!pod || !pod->uid || strcmp(pod->uid, event->uid) != 0)
         return;
-    if (lost_its_label(event, own)) {
+    if (may_be_there(event, own)) {
         pod->is_looking = true;
         pod_steps_go_on(kubernetes, pod);
         return;
     }
     own_objects_take_gone(kubernetes, pod);
+}
+
+// What came and went between two lists was in neither, and no event tells of its end.
+static void look_for_unlisted(struct kubernetes *kubernetes)
+{
+    size_t position = 0;
+    struct kube_index_slot *place = NULL;
+    for (struct ordered_pod *pod; (pod = kube_index_next(&kubernetes->pods, &position, &place));)
+        if (pod->uid && pod->step != POD_ADOPTED && pod->step != POD_ENDED &&
+            !kube_index_find(&kubernetes->objects_by_uid, pod->uid))
+            pod->is_looking = kubernetes->must_attend = true;
 }
 
 static void tell(void *context, const struct kube_event *event)
@@ -184,6 +201,8 @@ static void tell(void *context, const struct kube_event *event)
         kubernetes->has_own = true;
         kubernetes->nodes_changed = true;
         ordered_pods_compare(kubernetes);
+    } else if (event->kind == KUBE_SYNCED) {
+        look_for_unlisted(kubernetes);
     } else if (own && event->kind == KUBE_GONE) {
         tell_gone(kubernetes, event, own);
     } else if (own) {

@@ -98,7 +98,7 @@ static void take_created(struct kubernetes *kubernetes, struct ordered_pod *pod,
 // Rows have it, and the cluster has no such pod of ours.
 static void tell_unknown(struct kubernetes *kubernetes, struct ordered_pod *pod)
 {
-    kubernetes_tell(kubernetes, BACKEND_POD_UNKNOWN, pod->uuid, pod->decision);
+    ordered_pods_ask_again(kubernetes, pod);
     ordered_pods_remove(kubernetes, pod);
 }
 
@@ -135,7 +135,7 @@ static void take_look(struct kubernetes *kubernetes, struct ordered_pod *pod, co
     } else if (is_lacking(pod) && !object.node_name[0] && !kube_pod_is_over(&object)) {
         free(pod->uid);
         pod->uid = memory_strdup(object.meta.uid);
-        kubernetes_tell(kubernetes, BACKEND_POD_UNKNOWN, pod->uuid, pod->decision); // to be bound with its gang
+        ordered_pods_ask_again(kubernetes, pod); // to be bound with its gang
     } else if (owner && strcmp(owner, pod->uuid) != 0 && pod->failures < EARLY_MAX) {
         pod->may_exist = false; // what a deleted workload of the same name has left: it goes
         try_later(pod);
@@ -179,8 +179,8 @@ static void tell_held(struct kubernetes *kubernetes, struct ordered_pod *pod)
     if (pod->is_budget_told)
         return;
     pod->is_budget_told = true;
-    kubernetes_say(kubernetes_tell(kubernetes, BACKEND_POD_WARNING, pod->uuid, pod->decision), "DisruptionBudget",
-                   "is to give way, and a PodDisruptionBudget holds it: it goes as soon as the budget allows");
+    backend_fact_say(kubernetes_tell(kubernetes, BACKEND_POD_WARNING, pod->uuid, pod->decision), "DisruptionBudget",
+                     "is to give way, and a PodDisruptionBudget holds it: it goes as soon as the budget allows");
 }
 
 static void take_deletion(struct kubernetes *kubernetes, struct ordered_pod *pod, const struct kube_answer *answer)
@@ -194,7 +194,7 @@ static void take_deletion(struct kubernetes *kubernetes, struct ordered_pod *pod
     else {
         if (code == 429 && kube_status_has_cause(&answer->status, "DisruptionBudget"))
             tell_held(kubernetes, pod);
-        pod->is_looking = code == 409;
+        pod->is_looking |= code == 409;
         try_later(pod);
     }
 }
@@ -246,7 +246,7 @@ static void take(struct kubernetes *kubernetes, struct ordered_pod *pod, enum po
             take_look(kubernetes, pod, answer);
         else if (code_of(answer) == 404) {
             pod->is_looking = false;
-            if (is_lacking(pod) && !pod->uid)
+            if (is_lacking(pod))
                 tell_unknown(kubernetes, pod);
             else if (pod->uid || pod->is_to_stop || pod->is_refused)
                 own_objects_take_gone(kubernetes, pod);

@@ -64,8 +64,8 @@ static void tell(void *context, const struct kube_event *event)
     if (pod && pod->step != POD_ENDED && !pod->is_to_stop) {
         char message[TEXT_SIZE];
         snprintf(message, sizeof(message), "has a problem: %.200s", kept->message);
-        kubernetes_say(kubernetes_tell(kubernetes, BACKEND_POD_WARNING, pod->uuid, pod->decision), kept->reason,
-                       message);
+        backend_fact_say(kubernetes_tell(kubernetes, BACKEND_POD_WARNING, pod->uuid, pod->decision), kept->reason,
+                         message);
     }
     pthread_cond_signal(&kubernetes->changed);
     pthread_mutex_unlock(&kubernetes->lock);

@@ -8,6 +8,7 @@ void pod_notes_tell(struct kubernetes *kubernetes, const struct backend_pod *row
     arena_init(&arena);
     size_t count = kube_manifest_notes(row, &arena, &notes);
     for (size_t i = 0; i < count; i++)
-        kubernetes_say(kubernetes_tell(kubernetes, BACKEND_POD_WARNING, row->uuid, decision), "NotHonoured", notes[i]);
+        backend_fact_say(kubernetes_tell(kubernetes, BACKEND_POD_WARNING, row->uuid, decision), "NotHonoured",
+                         notes[i]);
     arena_done(&arena);
 }

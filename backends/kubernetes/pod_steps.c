@@ -16,6 +16,7 @@ enum {
     REFUSAL_DOUBLINGS = 6, // 5 s to 5 min
     AVOID_MS = 30 * 1000,
     STUCK_AFTER_MS = 60 * 1000,
+    WAIT_TOLD_AFTER_MS = 5 * 1000,
     AVOID_MAX_MS = 10 * 60 * 1000,
     MS_PER_S = 1000
 };
@@ -154,6 +155,8 @@ void pod_steps_note_created(struct kubernetes *kubernetes, struct ordered_pod *p
     if (pod->step >= POD_CREATED)
         return;
     pod->step = POD_CREATED;
+    pod->created_us = timestamp_monotonic_us();
+    pod->is_wait_told = false;
     if (pod->gang)
         pod->gang->created++;
 }
@@ -187,8 +190,8 @@ static void tell_if_stuck(struct kubernetes *kubernetes, struct ordered_pod *pod
     if (pod->is_stuck_told || timestamp_monotonic_us() < pod->deleted_us + (pod->grace_ms + STUCK_AFTER_MS) * 1000)
         return;
     pod->is_stuck_told = true;
-    kubernetes_say(kubernetes_tell(kubernetes, BACKEND_POD_WARNING, pod->uuid, pod->decision), "StuckTerminating",
-                   "was told to stop and is still there: its node or a finalizer holds it; its devices stay counted");
+    backend_fact_say(kubernetes_tell(kubernetes, BACKEND_POD_WARNING, pod->uuid, pod->decision), "StuckTerminating",
+                     "was told to stop and is still there: its node or a finalizer holds it; its devices stay counted");
 }
 
 static void end_told(struct kubernetes *kubernetes, struct ordered_pod *pod)
@@ -215,14 +218,16 @@ static void stop(struct kubernetes *kubernetes, struct ordered_pod *pod)
         tell_if_stuck(kubernetes, pod);
 }
 
+// One that ran already, before a mate was refused, is lost: it did hold something.
 static void tell_refused(struct kubernetes *kubernetes, struct ordered_pod *pod)
 {
-    struct backend_fact *fact = kubernetes_tell(kubernetes, BACKEND_POD_REFUSED, pod->uuid, pod->decision);
+    enum backend_fact_kind kind = pod->is_running_told ? BACKEND_POD_LOST : BACKEND_POD_REFUSED;
+    struct backend_fact *fact = kubernetes_tell(kubernetes, kind, pod->uuid, pod->decision);
     fact->is_final = pod->is_refused_for_good;
     fact->avoid_ms = pod->avoid_ms;
     if (pod->node_terms)
         snprintf(fact->node_terms, sizeof(fact->node_terms), "%s", pod->node_terms);
-    kubernetes_say(fact, pod->reason, pod->message);
+    backend_fact_say(fact, pod->is_running_told ? "Lost" : pod->reason, pod->message);
     ordered_pods_remove(kubernetes, pod);
 }
 
@@ -301,7 +306,7 @@ static void mark_refused(struct kubernetes *kubernetes, struct ordered_pod *pod,
     snprintf(pod->reason, sizeof(pod->reason), "%s", reason);
     snprintf(pod->message, sizeof(pod->message), "%s", message);
     if (!is_for_good)
-        kubernetes_say(kubernetes_tell(kubernetes, BACKEND_POD_WARNING, pod->uuid, pod->decision), reason, message);
+        backend_fact_say(kubernetes_tell(kubernetes, BACKEND_POD_WARNING, pod->uuid, pod->decision), reason, message);
 }
 
 void pod_steps_refuse(struct kubernetes *kubernetes, struct ordered_pod *pod, const char *reason, const char *message,
@@ -317,7 +322,8 @@ void pod_steps_refuse(struct kubernetes *kubernetes, struct ordered_pod *pod, co
     mark_refused(kubernetes, pod, reason, message, is_for_good, until_us);
     snprintf(about_gang, sizeof(about_gang), "starts with %.60s or not at all: %.140s", pod->name, message);
     for (struct ordered_pod *other; gang && (other = kube_index_next(&kubernetes->pods, &position, &place));)
-        if (other != pod && other->gang == gang && !other->is_refused && !other->is_to_stop) {
+        if (other != pod && other->gang == gang && !other->is_refused && !other->is_to_stop &&
+            other->step != POD_ENDED) {
             mark_refused(kubernetes, other, reason, about_gang, is_for_good, until_us);
             kubernetes->must_attend = true;
         }
@@ -333,12 +339,28 @@ void pod_steps_reject(struct kubernetes *kubernetes, struct ordered_pod *pod, co
     kubernetes->must_attend = true;
 }
 
+// Its mates are longer in coming than it takes to make them: kubectl describe tells why it has no node.
+static void tell_if_waits(struct kubernetes *kubernetes, struct ordered_pod *pod)
+{
+    char message[120];
+    if (pod->step != POD_CREATED || pod->is_wait_told || !pod->uid || !pod->gang || pod->is_refused ||
+        pod->is_to_stop || pod->gang->created >= pod->gang->wanted ||
+        timestamp_monotonic_us() < pod->created_us + (int64_t)WAIT_TOLD_AFTER_MS * 1000)
+        return;
+    pod->is_wait_told = true;
+    snprintf(message, sizeof(message), "waits: %d of the %d pods that start with it are not ready to be bound",
+             pod->gang->wanted - pod->gang->created, pod->gang->wanted);
+    kube_reports_waits(kubernetes, pod, message);
+}
+
 void pod_steps_attend(struct kubernetes *kubernetes)
 {
     size_t position = 0;
     struct kube_index_slot *place = NULL;
     kubernetes->must_attend = false;
-    for (struct ordered_pod *pod; (pod = kube_index_next(&kubernetes->pods, &position, &place));)
+    for (struct ordered_pod *pod; (pod = kube_index_next(&kubernetes->pods, &position, &place));) {
+        tell_if_waits(kubernetes, pod);
         if (!pod->call && (pod->is_refused || pod->is_to_stop || pod->is_looking || pod->step < POD_BOUND))
             pod_steps_go_on(kubernetes, pod);
+    }
 }

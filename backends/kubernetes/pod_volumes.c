@@ -163,8 +163,8 @@ static void look_again(struct kubernetes *kubernetes, struct ordered_pod *pod, c
     } else if (waited_ms >= TOLD_AFTER_MS && !volumes->is_told) {
         volumes->is_told = true;
         snprintf(message, sizeof(message), "waits: claim %.80s %.140s", claim_of(pod), why);
-        kubernetes_say(kubernetes_tell(kubernetes, BACKEND_POD_WARNING, pod->uuid, pod->decision), "VolumeBinding",
-                       message);
+        backend_fact_say(kubernetes_tell(kubernetes, BACKEND_POD_WARNING, pod->uuid, pod->decision), "VolumeBinding",
+                         message);
         kube_reports_waits(kubernetes, pod, message);
     }
 }

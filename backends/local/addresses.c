@@ -12,7 +12,7 @@ static void note_call(void *context)
 {
     struct local *local = context;
     pthread_mutex_lock(&local->lock);
-    bool is_known = local->fact_count > 0 && local->facts[local->fact_count - 1].kind == BACKEND_SERVICE_CALLED;
+    bool is_known = local->facts.count > 0 && local->facts.items[local->facts.count - 1].kind == BACKEND_SERVICE_CALLED;
     if (!is_known)
         report_fact(local, BACKEND_SERVICE_CALLED, "", 0, timestamp_now_ms());
     pthread_mutex_unlock(&local->lock);

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/pidfd.h>
@@ -29,6 +30,15 @@ static const struct local_pod *find_sibling(const struct local *local, const str
             (at->phase == LOCAL_RUNNING || (at->phase == LOCAL_STARTING && !found)))
             found = at;
     return found;
+}
+
+// Processes in a container of apptainer's are where it was started.
+static void note_runtime(struct local_pod *pod, const char *runtime)
+{
+    const char *slash = runtime ? strrchr(runtime, '/') : NULL;
+    const char *name = slash ? slash + 1 : runtime;
+    bool is_elsewhere = name && name[0] && strcmp(name, "apptainer") != 0;
+    snprintf(pod->runtime, sizeof(pod->runtime), "%s", is_elsewhere ? runtime : "");
 }
 
 static void watch(struct local *local, struct local_pod *pod)
@@ -61,6 +71,7 @@ void attend_take_up(struct local *local, struct local_pod *pod, int folder_fd)
     pod->reaches_workload = state.is_launcher;
     pod->group = state.group;
     pod->user = state.user;
+    note_runtime(pod, state.container);
     if (lives) {
         pod->supervisor = state.supervisor;
         lives = attend_watch(local, pod, state.supervisor_start);
@@ -109,6 +120,7 @@ static void start_pod(struct local *local, struct local_pod *pod)
                               ? -1
                               : launch_start(&local->options, &local->cgroups, pod->uuid, local->home_fd, folder_fd,
                                              &pod->launch, &err);
+        note_runtime(pod, pod->launch.container);
         if (pod->supervisor > 0)
             watch(local, pod);
         else
@@ -214,7 +226,7 @@ void *attend_main(void *context)
         struct local_pod *pod = local->stopping ? NULL : local_pods_take_queued(&local->pods);
         if (pod)
             attend_start(local, pod);
-        if (local->fact_count > 0) {
+        if (local->facts.count > 0) {
             pthread_mutex_unlock(&local->lock);
             local->wake(local->wake_context);
             pthread_mutex_lock(&local->lock);

@@ -14,7 +14,7 @@
 static void warn(struct local *local, const struct local_pod *pod, const char *reason, const char *message)
 {
     struct backend_fact *fact = report_fact(local, BACKEND_POD_WARNING, pod->uuid, pod->decision, timestamp_now_ms());
-    report_words(fact, reason, message);
+    backend_fact_say(fact, reason, message);
 }
 
 static bool is_taken(uint16_t port)

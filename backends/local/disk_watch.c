@@ -3,6 +3,7 @@
 #include "backends/backend.h"
 #include "backends/local/pods/log_table.h"
 #include "base/arena.h"
+#include "base/condition.h"
 #include "base/folder.h"
 #include "base/timestamp.h"
 
@@ -60,15 +61,11 @@ struct disk_watch {
 struct disk_watch *disk_watch_create(const struct disk_bounds *bounds, disk_tell_fn tell, void *context)
 {
     struct disk_watch *watch = memory_array(1, sizeof(*watch));
-    pthread_condattr_t attributes;
     watch->bounds = *bounds;
     watch->tell = tell;
     watch->context = context;
     pthread_mutex_init(&watch->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&watch->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&watch->wake);
     return watch;
 }
 
@@ -282,17 +279,14 @@ static void walk_on(struct disk_watch *watch)
 static void *work(void *context)
 {
     struct disk_watch *watch = context;
-    struct timespec next;
     (void)setpriority(PRIO_PROCESS, (id_t)gettid(), LOWEST_NICE); // of this thread alone
-    clock_gettime(CLOCK_MONOTONIC, &next);
     pthread_mutex_lock(&watch->lock);
     while (!watch->is_stopping) {
         pthread_mutex_unlock(&watch->lock);
         look_at_disks(watch);
         walk_on(watch);
         pthread_mutex_lock(&watch->lock);
-        clock_gettime(CLOCK_MONOTONIC, &next);
-        next.tv_sec++;
+        struct timespec next = condition_after(1000);
         while (!watch->is_stopping && pthread_cond_timedwait(&watch->wake, &watch->lock, &next) == 0) {
         }
     }

@@ -7,7 +7,13 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum {
+    MEMORY_CHANGE_PARTS = 100, // of a hundredth is told,
+    MEMORY_CHANGE_MIB = 16     // and of so much
+};
 
 static bool holds(const struct local_pod *pod, size_t gpu)
 {
@@ -99,7 +105,7 @@ void gpus_report(struct local *local)
     struct backend_fact *fact = report_fact(local, BACKEND_NODE_DEVICES, "", 0, timestamp_now_ms());
     snprintf(fact->node_name, sizeof(fact->node_name), "%s", local->options.node_name);
     fact->unusable_gpus = unusable;
-    report_words(fact, unusable ? "GPUsUnusable" : "GPUsUsable", unusable ? message : "all GPUs may be used");
+    backend_fact_say(fact, unusable ? "GPUsUnusable" : "GPUsUsable", unusable ? message : "all GPUs may be used");
     log_write(unusable ? LOG_WARN : LOG_INFO, "backends", "unusable GPUs mask=%" PRIx64 " %s", unusable, message);
 }
 
@@ -137,7 +143,7 @@ static void check_memory(struct local *local, struct local_pod *pod, const struc
         pod->is_warned = true;
         struct backend_fact *fact =
             report_fact(local, BACKEND_POD_WARNING, pod->uuid, pod->decision, timestamp_now_ms());
-        report_words(fact, "GPUMemoryExceeded", message);
+        backend_fact_say(fact, "GPUMemoryExceeded", message);
     }
 }
 
@@ -153,8 +159,8 @@ static void look_at_stranger(struct local *local, struct local_pod *pod, const s
         fail_pod(local, pod, "GPUNotHeld", message);
     } else if (!(pod->warned_gpus & bit)) {
         pod->warned_gpus |= bit;
-        report_words(report_fact(local, BACKEND_POD_WARNING, pod->uuid, pod->decision, timestamp_now_ms()),
-                     "GPUNotHeld", message);
+        backend_fact_say(report_fact(local, BACKEND_POD_WARNING, pod->uuid, pod->decision, timestamp_now_ms()),
+                         "GPUNotHeld", message);
     }
 }
 
@@ -169,6 +175,58 @@ static void look_at_strangers(struct local *local)
                 !pod->is_stray && !(holding_gpus(local, pod) >> i & 1))
                 look_at_stranger(local, pod, process, i);
         }
+}
+
+// Whether nobody but the pod is on the device.
+static bool is_alone(const struct local *local, const struct local_pod *pod, size_t gpu)
+{
+    const struct gpu_state *state = &local->seen[gpu];
+    for (size_t i = 0; i < state->process_count; i++)
+        if (strcmp(state->processes[i].pod_uuid, pod->uuid) != 0)
+            return false;
+    for (const struct local_pod *other = NULL; (other = local_pods_next(&local->pods, other));)
+        if (other != pod && other->phase != LOCAL_OVER && holds(other, gpu))
+            return false;
+    return true;
+}
+
+// Of a device that it has alone, all that is used, as nvidia-smi and DCGM have it; of a shared one its processes'.
+static int32_t gpu_memory_of(const struct local *local, const struct local_pod *pod, size_t gpu)
+{
+    const struct gpu_state *state = &local->seen[gpu];
+    int64_t used = state->tells_processes ? memory_of(state, pod->uuid) : -1;
+    if (state->memory_used_mib >= 0 && is_alone(local, pod, gpu))
+        used = state->memory_used_mib;
+    return (int32_t)(used < INT32_MAX ? used : INT32_MAX);
+}
+
+static bool is_memory_change(int64_t told, int64_t now)
+{
+    int64_t change = llabs(now - told);
+    return (told < 0) != (now < 0) || (change > 0 && now == 0) ||
+           (change >= MEMORY_CHANGE_MIB && change >= told / MEMORY_CHANGE_PARTS);
+}
+
+// Whether it has changed by so much that it is to be told; it counts as told then.
+static bool note_gpu_memory(const struct local *local, struct local_pod *pod, size_t count)
+{
+    int32_t now[NVML_DEVICES_MAX];
+    bool is_change = false;
+    for (size_t i = 0; i < NVML_DEVICES_MAX; i++) {
+        now[i] = i < count && holds(pod, i) ? gpu_memory_of(local, pod, i) : -1;
+        is_change |= is_memory_change(pod->gpu_memory_mib[i], now[i]);
+    }
+    if (is_change)
+        memcpy(pod->gpu_memory_mib, now, sizeof(now));
+    return is_change;
+}
+
+static void tell_use(struct local *local, const struct local_pod *pod)
+{
+    struct backend_fact *fact = report_fact(local, BACKEND_POD_USAGE, pod->uuid, pod->decision, timestamp_now_ms());
+    fact->gpu_utilization = pod->utilization;
+    fact->has_gpu_memory = true;
+    memcpy(fact->gpu_memory_mib, pod->gpu_memory_mib, sizeof(fact->gpu_memory_mib));
 }
 
 static void look_at_pod(struct local *local, struct local_pod *pod, const struct gpu_state *states, size_t count)
@@ -187,12 +245,12 @@ static void look_at_pod(struct local *local, struct local_pod *pod, const struct
         sum += states[i].utilization >= 0 ? states[i].utilization : 0;
         known += states[i].utilization >= 0;
     }
-    double mean = known ? (double)sum / known : 0; // not rounded: one of eight at work is no idle pod
-    if (known == 0 || mean == pod->utilization)
+    double mean = known ? (double)sum / known : pod->utilization; // not rounded: one of eight at work is no idle pod
+    bool is_change = note_gpu_memory(local, pod, count);
+    if (mean == pod->utilization && !is_change)
         return;
     pod->utilization = mean;
-    report_fact(local, BACKEND_POD_USAGE, pod->uuid, pod->decision, timestamp_now_ms())->gpu_utilization =
-        pod->utilization;
+    tell_use(local, pod);
 }
 
 // Whether a process of the pod, which is over, is still on a device of it.
@@ -269,7 +327,7 @@ void gpus_take(void *context, const struct gpu_state *states, size_t count)
         else if (pod->phase == LOCAL_LEAVING)
             gpu_watch_hurry(local->gpus);
     }
-    bool any = local->fact_count > 0;
+    bool any = local->facts.count > 0;
     pthread_mutex_unlock(&local->lock);
     if (any)
         local->wake(local->wake_context);

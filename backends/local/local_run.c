@@ -48,8 +48,8 @@ static int start(void *backend, backend_wake_fn wake, void *wake_context, struct
     local->has_thread = true;
     if (inference_relay_start(local->relay, err) < 0)
         return -1;
-    if (!log_keeper_start(local->logs) || !disk_watch_start(local->disks))
-        return error_set(err, ERROR_INTERNAL, "cannot start the threads that watch logs and disks");
+    if (!log_keeper_start(local->logs) || !disk_watch_start(local->disks) || !loads_start(local))
+        return error_set(err, ERROR_INTERNAL, "cannot start the threads that watch logs, disks and pods");
     return local->options.nvml
                ? gpu_watch_start(local->options.nvml, &places, GPU_INTERVAL_MS, gpus_take, local, &local->gpus, err)
                : 0;
@@ -161,7 +161,7 @@ static void order_start(struct local *local, const struct backend_order *order)
         struct backend_fact *fact =
             report_fact(local, BACKEND_POD_ENDED, pod->uuid, order->decision, timestamp_now_ms());
         fact->exit_code = EXIT_NOT_STARTED;
-        report_words(fact, "StartError", "it already runs, since before the restore: prorata pods list");
+        backend_fact_say(fact, "StartError", "it already runs, since before the restore: prorata pods list");
         return;
     }
     if (pod) { // the same pod has one life only
@@ -169,8 +169,8 @@ static void order_start(struct local *local, const struct backend_order *order)
         return;
     }
     if (disk_watch_is_low(local->disks)) { // ordered before the node was known to take nothing
-        report_words(report_fact(local, BACKEND_POD_REFUSED, order->pod.uuid, order->decision, timestamp_now_ms()),
-                     "DiskPressure", "a disk is down to its reserve");
+        backend_fact_say(report_fact(local, BACKEND_POD_REFUSED, order->pod.uuid, order->decision, timestamp_now_ms()),
+                         "DiskPressure", "a disk is down to its reserve");
         return;
     }
     pod = local_pods_add(&local->pods, order->pod.uuid);
@@ -308,11 +308,7 @@ static size_t take_facts(void *backend, struct arena *arena, struct backend_fact
 {
     struct local *local = backend;
     pthread_mutex_lock(&local->lock);
-    size_t count = local->fact_count;
-    *out_facts = arena_array(arena, count, sizeof(**out_facts));
-    if (count)
-        memcpy(*out_facts, local->facts, count * sizeof(**out_facts));
-    local->fact_count = 0;
+    size_t count = backend_facts_take(&local->facts, arena, out_facts);
     pthread_mutex_unlock(&local->lock);
     return count;
 }
@@ -357,6 +353,7 @@ static void stop(void *backend)
     local->gpus = NULL;
     log_keeper_stop(local->logs);
     disk_watch_stop(local->disks);
+    loads_stop(local);
 }
 
 static int check(void *backend, const struct backend_pod *pod, struct error *err)
@@ -389,7 +386,7 @@ static void destroy(void *backend)
     for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
         if (fds[i] >= 0)
             close(fds[i]);
-    free(local->facts);
+    backend_facts_done(&local->facts);
     free(local->seen);
     pthread_mutex_destroy(&local->lock);
     pthread_mutex_destroy(&local->session_lock);

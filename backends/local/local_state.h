@@ -1,6 +1,7 @@
 // The local backend's inside, for its own files: local.c (orders), report.c (facts), attend.c (the thread), gpus.c,
 // holding.c, belonging.c, strays.c.
 #pragma once
+#include "backends/facts.h"
 #include "backends/local/devices/gpu_watch.h"
 #include "backends/local/disk_watch.h"
 #include "backends/local/pods/local_pods.h"
@@ -11,6 +12,7 @@
 
 #include <pthread.h>
 
+struct loads;
 struct pod_state;
 struct relay;
 struct supervisors;
@@ -28,6 +30,7 @@ struct local {
     struct homes *homes;
     struct log_keeper *logs;
     struct disk_watch *disks;
+    struct loads *loads;
     struct relay *relay;
     int home_fd;
     pthread_mutex_t lock; // of all below
@@ -41,8 +44,7 @@ struct local {
     struct local_pods pods;
     struct pod_spares spares;
     struct start_marks start_marks;
-    struct backend_fact *facts; // not taken yet
-    size_t fact_count, fact_capacity;
+    struct backend_facts facts;
     struct gpu_watch *gpus; // NULL: none to watch
     bool has_adopted;       // rows were compared with what runs
     bool has_reported_devices;
@@ -62,7 +64,6 @@ void local_wake(struct local *local);
 // report.c: what has come up, as facts. All under the lock.
 struct backend_fact *report_fact(struct local *local, enum backend_fact_kind kind, const char *pod_uuid,
                                  int64_t decision, int64_t time_ms);
-void report_words(struct backend_fact *fact, const char *reason, const char *message);
 void report_running(struct local *local, struct local_pod *pod, const struct pod_state *state);
 // The pod could not be started.
 void report_not_started(struct local *local, struct local_pod *pod, const char *message);
@@ -149,6 +150,10 @@ void unkilled_keep(struct local *local, struct local_pod *pod, pid_t process);
 // The same of one whose end is told already: of a server before this one. These devices are its.
 void unkilled_lose(struct local *local, struct local_pod *pod, uint64_t gpus);
 void unkilled_sweep(struct local *local);
+
+// loads.c: CPU and memory that the pods use, looked at again and again on a thread of its own.
+bool loads_start(struct local *local); // false: there is no thread to be had
+void loads_stop(struct local *local);  // not under the lock; fine where it was not started
 
 // gpus.c: what the watch has seen. Any thread.
 void gpus_take(void *local, const struct gpu_state *states, size_t count);

@@ -22,20 +22,7 @@ enum {
 struct backend_fact *report_fact(struct local *local, enum backend_fact_kind kind, const char *pod_uuid,
                                  int64_t decision, int64_t time_ms)
 {
-    if (local->fact_count == local->fact_capacity) {
-        local->fact_capacity = local->fact_capacity ? local->fact_capacity * 2 : 64;
-        local->facts = memory_realloc(local->facts, local->fact_capacity * sizeof(*local->facts));
-    }
-    struct backend_fact *fact = &local->facts[local->fact_count++];
-    *fact = (struct backend_fact){.kind = kind, .decision = decision, .time_ms = time_ms};
-    snprintf(fact->pod_uuid, sizeof(fact->pod_uuid), "%s", pod_uuid);
-    return fact;
-}
-
-void report_words(struct backend_fact *fact, const char *reason, const char *message)
-{
-    snprintf(fact->reason, sizeof(fact->reason), "%s", reason);
-    snprintf(fact->message, sizeof(fact->message), "%s", message);
+    return backend_facts_add(&local->facts, kind, pod_uuid, decision, time_ms);
 }
 
 // The pod's processes are over. Where a driver knows its devices, the end is told when it has let go of them.
@@ -46,9 +33,9 @@ static void end_pod(struct local *local, struct local_pod *pod, int64_t time_ms,
     struct backend_fact *fact = report_fact(local, kind, pod->uuid, pod->decision, time_ms);
     fact->exit_code = exit_code;
     if (pod->failure_reason)
-        report_words(fact, pod->failure_reason, pod->failure_message);
+        backend_fact_say(fact, pod->failure_reason, pod->failure_message);
     else
-        report_words(fact, reason, message);
+        backend_fact_say(fact, reason, message);
     if (pod->pidfd >= 0)
         close(pod->pidfd);
     pod->pidfd = -1;
@@ -60,7 +47,7 @@ static void end_pod(struct local *local, struct local_pod *pod, int64_t time_ms,
     }
     pod->phase = LOCAL_LEAVING;
     pod->end = *fact;
-    local->fact_count--;
+    local->facts.count--;
     gpu_watch_hurry(local->gpus);
 }
 
@@ -82,7 +69,7 @@ void report_never_started(struct local *local, struct local_pod *pod, const char
     if (pod->phase == LOCAL_LEAVING)
         pod->end.is_final = true;
     else
-        local->facts[local->fact_count - 1].is_final = true;
+        local->facts.items[local->facts.count - 1].is_final = true;
 }
 
 static void report_late(struct local *local, struct local_pod *pod, const struct pod_state *state)
@@ -91,7 +78,7 @@ static void report_late(struct local *local, struct local_pod *pod, const struct
         return;
     pod->is_late = true;
     struct backend_fact *fact = report_fact(local, BACKEND_POD_WARNING, pod->uuid, pod->decision, timestamp_now_ms());
-    report_words(fact, "StartWaits", "");
+    backend_fact_say(fact, "StartWaits", "");
     snprintf(fact->message, sizeof(fact->message), "does not start yet: waits for %s%s, which does not answer",
              state->waits_for[0] == '/' ? "" : "its ", state->waits_for);
 }
@@ -155,7 +142,7 @@ void report_lost(struct local *local, struct local_pod *pod)
     enum backend_fact_kind kind = pod->is_stopping ? BACKEND_POD_GONE : BACKEND_POD_ENDED;
     struct backend_fact *fact = report_fact(local, kind, pod->uuid, pod->decision, timestamp_now_ms());
     fact->exit_code = EXIT_BY_SIGNAL + SIGKILL;
-    report_words(fact, pod->failure_reason ? pod->failure_reason : "Unkillable", pod->failure_message);
+    backend_fact_say(fact, pod->failure_reason ? pod->failure_reason : "Unkillable", pod->failure_message);
     if (!pod->failure_message[0])
         snprintf(fact->message, sizeof(fact->message), "process %d of it does not end", (int)pod->unkilled);
 }
@@ -211,7 +198,7 @@ static struct backend_fact *report_node(struct local *local, enum backend_fact_k
 {
     struct backend_fact *fact = report_fact(local, kind, "", 0, timestamp_now_ms());
     snprintf(fact->node_name, sizeof(fact->node_name), "%s", local->options.node_name);
-    report_words(fact, reason, "");
+    backend_fact_say(fact, reason, "");
     return fact;
 }
 
@@ -229,7 +216,7 @@ void report_log(void *context, const struct log_told *told)
     struct backend_fact *fact = told->pod ? report_fact(local, BACKEND_POD_WARNING, told->pod, 0, timestamp_now_ms())
                                           : report_node(local, BACKEND_NODE_WARNING, "LogsRemoved");
     if (told->pod)
-        report_words(fact, "LogCut", "");
+        backend_fact_say(fact, "LogCut", "");
     if (told->pod)
         snprintf(fact->message, sizeof(fact->message), "lost earlier output: logs may take %s (%s)", amount,
                  FLAGS[told->bound]);

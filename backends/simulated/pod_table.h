@@ -21,7 +21,10 @@ struct sim_pod {
     enum sim_phase phase;
     int64_t decision;
     struct life life;
-    double due; // simulated time of the next step; INFINITY: none
+    uint64_t gpus;          // it holds, by index
+    bool is_using;          // of its node's CPU and memory
+    int64_t gpu_memory_mib; // that it uses of each of them while it runs; 0: not known
+    double due;             // simulated time of the next step; INFINITY: none
     size_t heap_index;
     struct sim_pod *next; // of the same bucket
 };

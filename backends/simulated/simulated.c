@@ -1,8 +1,10 @@
 #include "backends/simulated/simulated.h"
 
+#include "backends/facts.h"
 #include "backends/simulated/pod_table.h"
 #include "backends/simulated/sim_clock.h"
 #include "backends/simulated/sim_log.h"
+#include "backends/simulated/sim_nodes.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/error.h"
@@ -27,10 +29,8 @@ struct simulated {
     void *wake_context;
     struct sim_clock clock;
     struct pod_table pods;
-    struct backend_fact *facts; // not taken yet
-    size_t fact_count, fact_capacity;
-    char **lost_nodes; // names of nodes that are not ready or gone
-    size_t lost_node_count;
+    struct backend_facts facts;
+    struct sim_nodes nodes;
 };
 
 static int64_t now_ms(const struct simulated *simulated)
@@ -41,36 +41,49 @@ static int64_t now_ms(const struct simulated *simulated)
 static struct backend_fact *add_fact(struct simulated *simulated, enum backend_fact_kind kind, const char *pod_uuid,
                                      int64_t decision, int64_t time_ms)
 {
-    if (simulated->fact_count == simulated->fact_capacity) {
-        simulated->fact_capacity = simulated->fact_capacity ? simulated->fact_capacity * 2 : 64;
-        simulated->facts = memory_realloc(simulated->facts, simulated->fact_capacity * sizeof(*simulated->facts));
-    }
-    struct backend_fact *fact = &simulated->facts[simulated->fact_count++];
-    *fact = (struct backend_fact){.kind = kind, .decision = decision, .time_ms = time_ms};
-    snprintf(fact->pod_uuid, sizeof(fact->pod_uuid), "%s", pod_uuid);
-    return fact;
+    return backend_facts_add(&simulated->facts, kind, pod_uuid, decision, time_ms);
 }
 
-static void set_words(struct backend_fact *fact, const char *reason, const char *message)
+static bool is_lost(struct simulated *simulated, const char *node_name)
 {
-    snprintf(fact->reason, sizeof(fact->reason), "%s", reason);
-    snprintf(fact->message, sizeof(fact->message), "%s", message);
+    return sim_nodes_get(&simulated->nodes, node_name)->is_lost;
 }
 
-static bool is_lost(const struct simulated *simulated, const char *node_name)
+// Its node's use counts it, or does not any more.
+static void set_using(struct simulated *simulated, struct sim_pod *pod, bool is_using)
 {
-    for (size_t i = 0; i < simulated->lost_node_count; i++)
-        if (strcmp(simulated->lost_nodes[i], node_name) == 0)
-            return true;
-    return false;
+    if (pod->is_using == is_using)
+        return;
+    int64_t sign = is_using ? 1 : -1;
+    pod->is_using = is_using;
+    sim_nodes_use(&simulated->nodes, pod->node_name, sign * pod->life.cpu_milli, sign * pod->life.memory_bytes);
+}
+
+static void remove_pod(struct simulated *simulated, struct sim_pod *pod)
+{
+    set_using(simulated, pod, false);
+    pod_table_remove(&simulated->pods, pod);
 }
 
 static void lose_pod(struct simulated *simulated, struct sim_pod *pod)
 {
     struct backend_fact *fact = add_fact(simulated, BACKEND_POD_LOST, pod->uuid, pod->decision, now_ms(simulated));
     snprintf(fact->node_name, sizeof(fact->node_name), "%s", pod->node_name);
-    set_words(fact, "NodeLost", "its node is not ready");
-    pod_table_remove(&simulated->pods, pod);
+    backend_fact_say(fact, "NodeLost", "its node is not ready");
+    remove_pod(simulated, pod);
+}
+
+// The same part of each device that it holds.
+static void read_row(struct sim_pod *pod, const struct backend_pod *row)
+{
+    life_read(row->spec_json, &pod->life);
+    int64_t whole_milli = (int64_t)row->gpu_index_count * 1000;
+    for (size_t i = 0; i < row->gpu_index_count; i++)
+        if (row->gpu_indices[i] < BACKEND_DEVICES_MAX)
+            pod->gpus |= UINT64_C(1) << row->gpu_indices[i];
+    if (pod->gpus && row->gpu_memory_mib < INT32_MAX)
+        pod->gpu_memory_mib = (int64_t)((double)row->gpu_memory_mib * life_gpu_memory_percent(&pod->life) / 100 *
+                                        (double)row->gpu_milli / (double)whole_milli);
 }
 
 static void enter_running(struct simulated *simulated, struct sim_pod *pod, int64_t time_ms, double sim_ms)
@@ -80,6 +93,13 @@ static void enter_running(struct simulated *simulated, struct sim_pod *pod, int6
                       pod->life.duration_ms >= 0 ? sim_ms + (double)pod->life.duration_ms : INFINITY);
     struct backend_fact *usage = add_fact(simulated, BACKEND_POD_USAGE, pod->uuid, pod->decision, time_ms);
     usage->gpu_utilization = pod->life.gpu_utilization;
+    usage->has_gpu_memory = pod->gpu_memory_mib > 0;
+    for (size_t i = 0; i < BACKEND_DEVICES_MAX && usage->has_gpu_memory; i++)
+        usage->gpu_memory_mib[i] = (pod->gpus >> i & 1) != 0 ? (int32_t)pod->gpu_memory_mib : -1;
+    struct backend_fact *load = add_fact(simulated, BACKEND_POD_LOAD, pod->uuid, pod->decision, time_ms);
+    load->cpu_milli = pod->life.cpu_milli;
+    load->memory_bytes = pod->life.memory_bytes;
+    set_using(simulated, pod, true);
 }
 
 // What is due for the pod happens; it may be gone afterwards.
@@ -94,14 +114,15 @@ static void take_step(struct simulated *simulated, struct sim_pod *pod)
         struct backend_fact *fact = add_fact(simulated, BACKEND_POD_ENDED, pod->uuid, pod->decision, time_ms);
         fact->exit_code = pod->life.exit_code;
         if (pod->life.exit_code == 0)
-            set_words(fact, "Completed", "");
+            backend_fact_say(fact, "Completed", "");
         else
-            set_words(fact, "Error", "the simulated process failed");
+            backend_fact_say(fact, "Error", "the simulated process failed");
         pod->phase = SIM_ENDED;
+        set_using(simulated, pod, false);
         pod_table_set_due(&simulated->pods, pod, INFINITY);
     } else {
         add_fact(simulated, BACKEND_POD_GONE, pod->uuid, pod->decision, time_ms);
-        pod_table_remove(&simulated->pods, pod);
+        remove_pod(simulated, pod);
     }
 }
 
@@ -154,20 +175,9 @@ static int start(void *backend, backend_wake_fn wake, void *wake_context, struct
     return 0;
 }
 
-static void note_nodes(struct simulated *simulated, const struct backend_node *nodes, size_t count)
-{
-    for (size_t i = 0; i < simulated->lost_node_count; i++)
-        free(simulated->lost_nodes[i]);
-    simulated->lost_node_count = 0;
-    simulated->lost_nodes = memory_realloc(simulated->lost_nodes, count * sizeof(char *));
-    for (size_t i = 0; i < count; i++)
-        if (!nodes[i].ready || nodes[i].removed)
-            simulated->lost_nodes[simulated->lost_node_count++] = memory_strdup(nodes[i].name);
-}
-
 static void lose_pods_of_lost_nodes(struct simulated *simulated)
 {
-    for (size_t i = 0; i < simulated->pods.count && simulated->lost_node_count > 0;) {
+    for (size_t i = 0; i < simulated->pods.count && simulated->nodes.lost_count > 0;) {
         struct sim_pod *pod = simulated->pods.heap[i];
         if (pod->phase != SIM_ENDED && is_lost(simulated, pod->node_name)) {
             lose_pod(simulated, pod);
@@ -183,9 +193,9 @@ static void nodes_changed(void *backend, const struct backend_node *nodes, size_
     struct simulated *simulated = backend;
     pthread_mutex_lock(&simulated->lock);
     live_until_now(simulated);
-    note_nodes(simulated, nodes, count);
+    sim_nodes_list(&simulated->nodes, nodes, count);
     lose_pods_of_lost_nodes(simulated);
-    bool any = simulated->fact_count > 0;
+    bool any = simulated->facts.count > 0 || simulated->nodes.changed;
     pthread_mutex_unlock(&simulated->lock);
     if (any && simulated->wake)
         simulated->wake(simulated->wake_context);
@@ -204,7 +214,7 @@ static void adopt_pod(struct simulated *simulated, const struct backend_pod *row
     if (row->completed_ms || !row->node_name || pod_table_find(&simulated->pods, row->uuid))
         return;
     struct sim_pod *pod = pod_table_add(&simulated->pods, row->uuid, row->node_name);
-    life_read(row->spec_json, &pod->life);
+    read_row(pod, row);
     if (is_lost(simulated, row->node_name)) {
         lose_pod(simulated, pod);
         return;
@@ -226,7 +236,7 @@ static int adopt(void *backend, const struct backend_rows *rows, struct error *e
     (void)err;
     struct simulated *simulated = backend;
     pthread_mutex_lock(&simulated->lock);
-    note_nodes(simulated, rows->nodes, rows->node_count);
+    sim_nodes_list(&simulated->nodes, rows->nodes, rows->node_count);
     for (size_t i = 0; i < rows->pod_count; i++)
         adopt_pod(simulated, &rows->pods[i]);
     pthread_cond_signal(&simulated->changed);
@@ -243,11 +253,11 @@ static void start_pod(struct simulated *simulated, const struct backend_order *o
         return;
     }
     if (pod)
-        pod_table_remove(&simulated->pods, pod);
+        remove_pod(simulated, pod);
     pod = pod_table_add(&simulated->pods, order->pod.uuid, order->pod.node_name);
     pod->decision = order->decision;
     pod->phase = SIM_STARTING;
-    life_read(order->pod.spec_json, &pod->life);
+    read_row(pod, &order->pod);
     if (is_lost(simulated, pod->node_name)) {
         lose_pod(simulated, pod);
         return;
@@ -286,11 +296,11 @@ static void apply(void *backend, const struct backend_order *orders, size_t coun
         } else if (orders[i].verb == BACKEND_FORGET) {
             struct sim_pod *pod = pod_table_find(&simulated->pods, orders[i].pod.uuid);
             if (pod)
-                pod_table_remove(&simulated->pods, pod);
+                remove_pod(simulated, pod);
         }
     }
     live_until_now(simulated);
-    bool any = simulated->fact_count > 0;
+    bool any = simulated->facts.count > 0;
     pthread_cond_signal(&simulated->changed);
     pthread_mutex_unlock(&simulated->lock);
     if (any && simulated->wake)
@@ -302,11 +312,8 @@ static size_t take_facts(void *backend, struct arena *arena, struct backend_fact
     struct simulated *simulated = backend;
     pthread_mutex_lock(&simulated->lock);
     live_until_now(simulated);
-    size_t count = simulated->fact_count;
-    *out_facts = arena_array(arena, count, sizeof(struct backend_fact));
-    if (count)
-        memcpy(*out_facts, simulated->facts, count * sizeof(struct backend_fact));
-    simulated->fact_count = 0;
+    sim_nodes_tell(&simulated->nodes, &simulated->facts, now_ms(simulated));
+    size_t count = backend_facts_take(&simulated->facts, arena, out_facts);
     simulated->woken = false;
     pthread_cond_signal(&simulated->changed);
     pthread_mutex_unlock(&simulated->lock);
@@ -338,10 +345,9 @@ static void stop(void *backend)
 static void destroy(void *backend)
 {
     struct simulated *simulated = backend;
-    note_nodes(simulated, NULL, 0);
-    free(simulated->lost_nodes);
+    sim_nodes_done(&simulated->nodes);
     pod_table_done(&simulated->pods);
-    free(simulated->facts);
+    backend_facts_done(&simulated->facts);
     pthread_mutex_destroy(&simulated->lock);
     pthread_cond_destroy(&simulated->changed);
     free(simulated);
@@ -366,6 +372,33 @@ static void clock_set_speed(void *backend, double speed, struct buffer *out_stat
     pthread_mutex_unlock(&simulated->lock);
 }
 
+// The memory that pods use; nothing else is known of a device that is none.
+static size_t read_devices(void *backend, const char *node_name, struct arena *arena,
+                           struct backend_device **out_devices)
+{
+    struct simulated *simulated = backend;
+    size_t count = 0;
+    struct backend_device *devices = arena_array(arena, BACKEND_DEVICES_MAX, sizeof(*devices));
+    for (size_t i = 0; i < BACKEND_DEVICES_MAX; i++)
+        devices[i] = (struct backend_device){"", true, "", -1, -1, -1, -1, NULL, 0};
+    pthread_mutex_lock(&simulated->lock);
+    for (size_t i = 0; i < simulated->pods.count; i++) {
+        const struct sim_pod *pod = simulated->pods.heap[i];
+        bool is_known = pod->gpu_memory_mib && (pod->phase == SIM_RUNNING || pod->phase == SIM_STOPPING);
+        if (!is_known || strcmp(pod->node_name, node_name) != 0)
+            continue;
+        for (uint64_t left = pod->gpus; left; left &= left - 1) {
+            size_t device = (size_t)__builtin_ctzll(left);
+            devices[device].memory_used_mib =
+                pod->gpu_memory_mib + (devices[device].memory_used_mib > 0 ? devices[device].memory_used_mib : 0);
+            count = device + 1 > count ? device + 1 : count;
+        }
+    }
+    pthread_mutex_unlock(&simulated->lock);
+    *out_devices = devices;
+    return count;
+}
+
 static const struct backend_clock_ops CLOCK = {.speed = clock_speed, .set_speed = clock_set_speed};
 
 static const struct backend_ops OPS = {
@@ -376,6 +409,7 @@ static const struct backend_ops OPS = {
     .nodes_changed = nodes_changed,
     .take_facts = take_facts,
     .logs = read_logs,
+    .read_devices = read_devices,
     .stop = stop,
     .destroy = destroy,
     .clock = &CLOCK,

@@ -101,14 +101,6 @@ static void evict_pod(struct turn *turn, struct cache_pod *pod, const struct liv
     workload->last_eviction_ms = turn->now_ms;
 }
 
-static const char *why_promised(const struct plan *plan, uint32_t pod)
-{
-    for (size_t i = plan->decision_count; i-- > 0;)
-        if (plan->decisions[i].pod == pod && plan->decisions[i].verb == PLAN_PIPELINE)
-            return plan->decisions[i].why;
-    return "as before";
-}
-
 // Pending and Pipelined as the cycle leaves them: a promise that was withdrawn within it was none.
 static void keep_promises(struct turn *turn, const struct live_snapshot *live, const struct plan *plan)
 {
@@ -134,9 +126,8 @@ static void keep_promises(struct turn *turn, const struct live_snapshot *live, c
         cache_set_promise(pod, node, groups);
         if (node)
             turn_add_pod_event(turn, pod, EVENT_NORMAL, "Pipelined", "scheduler",
-                               arena_printf(turn->arena,
-                                            "%s was promised a place on node %s that is still being freed: %s",
-                                            pod->name, node, why_promised(plan, i)));
+                               arena_printf(turn->arena, "%s was promised a place on node %s that is still being freed",
+                                            pod->name, node));
     }
 }
 

@@ -217,7 +217,7 @@ static int write_figures(struct db_conn *conn, const struct turn *turn, const st
         const struct series *series = &changes->samples[i].series;
         struct sample_row row = {series->scope,  series->scope_id, series->node_pool_id,
                                  series->metric, turn->now_ms,     changes->samples[i].value};
-        if (db_put_sample(conn, &row, err) < 0)
+        if ((changes->samples[i].is_sparse ? db_put_sparse_sample : db_put_sample)(conn, &row, err) < 0)
             return -1;
     }
     return changes->is_overtime_due ? db_refresh_overtime(conn, turn->now_ms, err) : 0;
@@ -280,13 +280,17 @@ static int write_nodes(struct db_conn *conn, const struct turn *turn, struct err
         if (rc < 0)
             return -1;
     }
+    for (size_t i = 0; i < turn->drained_count; i++)
+        if (db_set_node_drained(conn, turn->cache->world->rows.cluster_id, turn->drained[i], turn->now_ms, err) < 0)
+            return -1;
     return 0;
 }
 
 static int finish_projects(struct db_conn *conn, const struct turn *turn, struct error *err)
 {
     for (size_t i = 0; i < turn->workload_count; i++)
-        if (turn->workloads[i]->deleted_ms && db_finish_project_deletion(conn, turn->workloads[i]->project_id, err) < 0)
+        if (turn->workloads[i]->deleted_ms &&
+            db_finish_project_deletion(conn, turn->workloads[i]->project_id, turn->now_ms, err) < 0)
             return -1;
     return 0;
 }
@@ -323,6 +327,7 @@ int commit_describe_pod(struct db_conn *conn, const struct cache *cache, const s
         .gpu_indices = indices,
         .gpu_index_count = pod->gpu_index_count,
         .gpu_milli = pod->gpu_allocated_milli,
+        .gpu_memory_mib = node == SNAPSHOT_NONE ? 0 : cache->world->nodes[node].gpu_memory_mib,
         .grace_ms = context.grace_period_ms,
         .scheduled_ms = pod->scheduled_ms,
         .started_ms = pod->started_ms,

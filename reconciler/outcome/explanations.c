@@ -27,39 +27,6 @@ static const char *pool_name(const struct snapshot *snapshot, uint32_t pool)
     return pool == SNAPSHOT_NONE ? NULL : snapshot->node_pools[pool].name;
 }
 
-// Names keep their marks in what is stored: who reads it is told some of them.
-static const char *keep_marks(void *context, const char *text)
-{
-    (void)context;
-    return text;
-}
-
-// The text without its end, so that equal explanations are equal texts whatever the time.
-static void write_body(struct buffer *out, const struct snapshot *snapshot, const struct plan_workload *planned,
-                       const struct snapshot_workload *workload, struct arena *arena)
-{
-    struct json_writer json;
-    struct why_names names = {.snapshot = snapshot, .sentence = keep_marks};
-    struct plan_forecast forecast = plan_forecast_of(planned, arena);
-    const struct plan_explanation *first = &planned->explanations[0], *cause = NULL;
-    for (size_t i = 1; i < planned->explanation_count && !cause; i++)
-        if (explanation_is_cause(planned->explanations[i].code))
-            cause = &planned->explanations[i];
-    json_writer_init(&json, out, false);
-    json_begin_object(&json);
-    json_text(&json, "sentence", arena_printf(arena, "%s.", first->message));
-    json_text(&json, "why", cause ? arena_printf(arena, "%s.", cause->message) : NULL);
-    json_text(&json, "code", explanation_code_name(first->code));
-    json_text(&json, "pool", pool_name(snapshot, first->node_pool));
-    json_key(&json, "forecast");
-    why_write_forecast(&json, &names, &forecast);
-    json_key(&json, "nodePools");
-    json_begin_array(&json);
-    for (size_t i = 0; i < planned->explanation_count; i++)
-        why_write_explanation(&json, &names, &planned->explanations[i], workload);
-    json_end_array(&json);
-}
-
 static const char *messages_json(const struct snapshot *snapshot, const struct plan_workload *planned,
                                  struct arena *arena)
 {
@@ -117,7 +84,7 @@ static void explain(struct turn *turn, struct cache_workload *workload, const st
     }
     struct buffer body;
     buffer_init(&body, 0);
-    write_body(&body, snapshot, planned, &snapshot->workloads[workload->position], turn->arena);
+    why_write_waiting(&body, snapshot, planned, &snapshot->workloads[workload->position], turn->arena);
     uint64_t hash = hash_bytes(HASH_START, body.data, body.length);
     if (hash == workload->explanation_hash) {
         buffer_done(&body);
@@ -139,7 +106,7 @@ static void explain(struct turn *turn, struct cache_workload *workload, const st
     uint64_t told = (uint64_t)planned->explanations[0].code + 1 + ((uint64_t)planned->explanations[0].node_pool << 32);
     bool is_told = told == workload->told_code || says_it_already;
     workload->told_code = told;
-    if (is_told)
+    if (is_told || planned->explanations[0].code == EXPLANATION_WAITING_FOR_RELEASE) // the promise is an event itself
         return;
     bool is_ready = planned->explanations[0].code != EXPLANATION_NOT_READY;
     turn_add_workload_event(turn, workload, is_ready ? EVENT_WARNING : EVENT_NORMAL,

@@ -1,6 +1,7 @@
 #include "reconciler/outcome/figures.h"
 
-#include "base/hash.h"
+#include "reconciler/outcome/held.h"
+#include "reconciler/outcome/sampler.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,20 +9,9 @@
 
 enum {
     SAMPLE_INTERVAL_MS = 1000,
-    OVERTIME_INTERVAL_MS = 60 * 1000,
-    GAUGE_SLOTS_MINIMUM = 256
+    OVERTIME_INTERVAL_MS = 60 * 1000
 };
 #define MB 1e6
-
-struct gauge {
-    const char *scope; // static, as metric is (or the gauge's own text)
-    int64_t scope_id;
-    int64_t node_pool_id;
-    char metric[40];
-    double value;
-    int64_t generation;
-    struct gauge *next; // in its slot
-};
 
 void figures_init(struct figures *figures)
 {
@@ -34,61 +24,13 @@ void figures_done(struct figures *figures)
     for (void *queue; (queue = id_map_next(&figures->queues, &position));)
         free(queue);
     id_map_done(&figures->queues);
-    for (size_t i = 0; i < figures->gauge_capacity; i++)
-        for (struct gauge *gauge = figures->gauges[i], *next; gauge; gauge = next) {
-            next = gauge->next;
-            free(gauge);
-        }
-    free(figures->gauges);
+    gauges_done(&figures->gauges);
     *figures = (struct figures){0};
 }
 
 void figures_clear(struct figures *figures)
 {
     figures_done(figures);
-}
-
-// What is held of each resource in a queue; [0] all, [1] by what is not preemptible.
-struct held {
-    struct amounts of[2];
-    double busy_milli; // devices, times how busy they are
-};
-
-static double busy_of(const struct cache_pod *pod)
-{
-    return pod->status == POD_STATUS_RUNNING && pod->gpu_utilization > 0 ? pod->gpu_utilization / 100 : 0;
-}
-
-static void add_held(struct held *held, const struct cache_pod *pod)
-{
-    held->busy_milli += (double)pod->gpu_allocated_milli * busy_of(pod);
-    for (int i = 0; i < (pod->workload->preemptible ? 1 : 2); i++) {
-        held->of[i].of[RESOURCE_GPU] += pod->gpu_allocated_milli;
-        held->of[i].of[RESOURCE_CPU] += pod->cpu_milli;
-        held->of[i].of[RESOURCE_MEMORY] += pod->memory_bytes;
-    }
-}
-
-// By project and pool, then by department and pool.
-static struct held *count_held(const struct cache *cache, struct arena *arena, struct held **out_departments)
-{
-    const struct world *world = cache->world;
-    size_t pools = world->rows.pool_count;
-    struct held *projects = arena_array(arena, world->rows.project_count * pools, sizeof(*projects));
-    struct held *departments = arena_array(arena, world->rows.department_count * pools, sizeof(*departments));
-    size_t position = 0;
-    for (const struct cache_pod *pod; (pod = id_map_next(&cache->pods, &position));) {
-        if (!pod_status_is_placed(pod->status))
-            continue;
-        uint32_t project = world_project(world, pod->workload->project_id), node = world_node(world, pod->node_id);
-        if (project == SNAPSHOT_NONE || node == SNAPSHOT_NONE || world->nodes[node].node_pool == SNAPSHOT_NONE)
-            continue;
-        uint32_t pool = world->nodes[node].node_pool;
-        add_held(&projects[project * pools + pool], pod);
-        add_held(&departments[world->projects[project].department * pools + pool], pod);
-    }
-    *out_departments = departments;
-    return projects;
 }
 
 static void take_queue(struct figures *figures, int64_t queue_id, int64_t owner_id, const struct plan_queue *planned,
@@ -120,7 +62,7 @@ void figures_of_queues(struct figures *figures, const struct turn *turn, const s
 {
     const struct world *world = turn->cache->world;
     size_t pools = world->rows.pool_count;
-    struct held *departments, *projects = count_held(turn->cache, turn->arena, &departments);
+    struct held *departments, *projects = held_count(turn->cache, turn->arena, &departments);
     changes->queues = arena_array(turn->arena, (world->rows.project_count + world->rows.department_count) * pools,
                                   sizeof(*changes->queues));
     for (size_t i = 0; i < world->rows.project_count * pools; i++)
@@ -131,146 +73,160 @@ void figures_of_queues(struct figures *figures, const struct turn *turn, const s
                    &plan->departments[i], &departments[i], changes);
 }
 
-struct sampler {
-    struct figures *figures;
-    struct past_usage *usage;
-    int64_t now_ms;
-    struct arena *arena;
-    struct figure_changes *changes;
-};
-
-static size_t slot_of(const struct figures *figures, const struct series *series)
-{
-    uint64_t hash = hash_text(HASH_START, series->metric);
-    hash = hash_bytes(hash, series->scope, 2);
-    hash = hash_bytes(hash, &series->scope_id, sizeof(series->scope_id));
-    hash = hash_bytes(hash, &series->node_pool_id, sizeof(series->node_pool_id));
-    return (hash ^ hash >> 32) & (figures->gauge_capacity - 1);
-}
-
-static struct series series_of(const struct gauge *gauge)
-{
-    return (struct series){gauge->scope, gauge->scope_id, gauge->node_pool_id, gauge->metric};
-}
-
-static void grow_gauges(struct figures *figures)
-{
-    struct figures old = *figures;
-    figures->gauge_capacity = old.gauge_capacity ? old.gauge_capacity * 2 : GAUGE_SLOTS_MINIMUM;
-    figures->gauges = memory_array(figures->gauge_capacity, sizeof(struct gauge *));
-    for (size_t i = 0; i < old.gauge_capacity; i++)
-        for (struct gauge *gauge = old.gauges[i], *next; gauge; gauge = next) {
-            next = gauge->next;
-            struct series series = series_of(gauge);
-            struct gauge **slot = &figures->gauges[slot_of(figures, &series)];
-            gauge->next = *slot;
-            *slot = gauge;
-        }
-    free(old.gauges);
-}
-
-static struct gauge *find_gauge(struct figures *figures, const struct series *series)
-{
-    if (figures->gauge_count >= figures->gauge_capacity)
-        grow_gauges(figures);
-    struct gauge **slot = &figures->gauges[slot_of(figures, series)];
-    for (struct gauge *gauge = *slot; gauge; gauge = gauge->next)
-        if (gauge->scope_id == series->scope_id && gauge->node_pool_id == series->node_pool_id &&
-            strcmp(gauge->scope, series->scope) == 0 && strcmp(gauge->metric, series->metric) == 0)
-            return gauge;
-    struct gauge *gauge = memory_array(1, sizeof(*gauge));
-    *gauge = (struct gauge){.scope = series->scope,
-                            .scope_id = series->scope_id,
-                            .node_pool_id = series->node_pool_id,
-                            .value = NAN,
-                            .next = *slot};
-    strncpy(gauge->metric, series->metric, sizeof(gauge->metric) - 1);
-    *slot = gauge;
-    figures->gauge_count++;
-    return gauge;
-}
-
-static void add_sample(struct sampler *sampler, const struct series *series, double value)
-{
-    struct figure_changes *changes = sampler->changes;
-    changes->samples = arena_grow(sampler->arena, changes->samples, &changes->sample_capacity,
-                                  changes->sample_count + 1, sizeof(*changes->samples));
-    struct series copy = *series;
-    copy.metric = arena_strdup(sampler->arena, series->metric);
-    changes->samples[changes->sample_count++] = (struct sample){copy, value};
-}
-
-static void sample(struct sampler *sampler, const char *scope, int64_t id, int64_t pool_id, const char *metric,
-                   double value)
-{
-    struct series series = {scope, id, pool_id, metric};
-    struct gauge *gauge = find_gauge(sampler->figures, &series);
-    gauge->generation = sampler->figures->generation;
-    if (fabs(gauge->value - value) < 1e-9)
-        return;
-    gauge->value = value;
-    add_sample(sampler, &series, value);
-}
-
-// What is not there any more is 0 from now on, and forgotten.
-static void sample_gone(struct sampler *sampler)
-{
-    struct figures *figures = sampler->figures;
-    for (size_t i = 0; i < figures->gauge_capacity; i++)
-        for (struct gauge **link = &figures->gauges[i]; *link;) {
-            struct gauge *gauge = *link;
-            if (gauge->generation == figures->generation) {
-                link = &gauge->next;
-                continue;
-            }
-            struct series series = series_of(gauge);
-            if (gauge->value > 0)
-                add_sample(sampler, &series, 0);
-            *link = gauge->next;
-            free(gauge);
-            figures->gauge_count--;
-        }
-}
-
 // Sums over the nodes of a pool, or of all.
 struct totals {
     int64_t gpus, gpu_nodes, ready_gpus;
     int64_t cpu_milli, memory_bytes;
     int64_t allocated_milli;
-    double busy_milli; // allocated, times how busy
+    int64_t gpu_memory_bytes, held_memory_bytes; // of all devices; of what is held of them
+    struct held_use use;
+    bool has_memory; // of a device: how much is used of it is known
     int64_t quota_milli;
     int64_t workloads;
+    struct load load, measured; // what nodes use of CPU and memory, and what those nodes have
 };
+
+// Percent of all devices but those that are held and not measured; NAN where that says nothing of what is held.
+static double utilization_of_all(const struct sampler *sampler, const struct totals *totals)
+{
+    int64_t known_milli = totals->gpus * 1000 - (totals->allocated_milli - totals->use.measured_milli);
+    bool is_known = totals->allocated_milli ? totals->use.measured_milli > 0 : sampler->figures->is_measuring;
+    return is_known && known_milli > 0 ? totals->use.busy_milli / (double)known_milli * 100 : NAN;
+}
+
+// Likewise of the memory of devices.
+static double memory_utilization_of_all(const struct sampler *sampler, const struct totals *totals)
+{
+    int64_t known_bytes = totals->gpu_memory_bytes - (totals->held_memory_bytes - totals->use.memory_held_bytes);
+    bool is_known =
+        totals->held_memory_bytes ? totals->use.memory_held_bytes > 0 : sampler->figures->is_measuring_memory;
+    return is_known && known_bytes > 0 ? (double)totals->use.memory_used_bytes / (double)known_bytes * 100 : NAN;
+}
+
+static double percent_of(int64_t part, int64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole * 100 : NAN;
+}
 
 static void sample_totals(struct sampler *sampler, const char *scope, int64_t id, const struct totals *totals)
 {
     double allocated = (double)totals->allocated_milli / 1000;
-    sample(sampler, scope, id, 0, "TOTAL_GPU", (double)totals->gpus);
-    sample(sampler, scope, id, 0, "TOTAL_GPU_NODES", (double)totals->gpu_nodes);
-    sample(sampler, scope, id, 0, "READY_GPU", (double)totals->ready_gpus);
-    sample(sampler, scope, id, 0, "CPU_CAPACITY_MILLICORES", (double)totals->cpu_milli);
-    sample(sampler, scope, id, 0, "CPU_MEMORY_CAPACITY_MB", (double)totals->memory_bytes / MB);
-    sample(sampler, scope, id, 0, "ALLOCATED_GPU", allocated);
-    sample(sampler, scope, id, 0, "UNALLOCATED_GPU", fmax(0, (double)totals->gpus - allocated));
-    sample(sampler, scope, id, 0, "GPU_QUOTA", (double)totals->quota_milli / 1000);
-    sample(sampler, scope, id, 0, "GPU_UTILIZATION",
-           totals->gpus ? totals->busy_milli / (double)(totals->gpus * 1000) * 100 : 0);
-    sample(sampler, scope, id, 0, "WORKLOADS_COUNT", (double)totals->workloads);
+    sampler_set(sampler, scope, id, 0, "TOTAL_GPU", (double)totals->gpus);
+    sampler_set(sampler, scope, id, 0, "TOTAL_GPU_NODES", (double)totals->gpu_nodes);
+    sampler_set(sampler, scope, id, 0, "READY_GPU", (double)totals->ready_gpus);
+    sampler_set(sampler, scope, id, 0, "CPU_CAPACITY_MILLICORES", (double)totals->cpu_milli);
+    sampler_set(sampler, scope, id, 0, "CPU_MEMORY_CAPACITY_MB", (double)totals->memory_bytes / MB);
+    sampler_set(sampler, scope, id, 0, "ALLOCATED_GPU", allocated);
+    sampler_set(sampler, scope, id, 0, "UNALLOCATED_GPU", fmax(0, (double)totals->gpus - allocated));
+    sampler_set(sampler, scope, id, 0, "GPU_QUOTA", (double)totals->quota_milli / 1000);
+    sampler_set(sampler, scope, id, 0, "GPU_UTILIZATION", utilization_of_all(sampler, totals));
+    sampler_set(sampler, scope, id, 0, "GPU_MEMORY_UTILIZATION", memory_utilization_of_all(sampler, totals));
+    sampler_set(sampler, scope, id, 0, "CPU_UTILIZATION",
+                percent_of(totals->load.cpu_milli, totals->measured.cpu_milli));
+    sampler_set(sampler, scope, id, 0, "CPU_MEMORY_UTILIZATION",
+                percent_of(totals->load.memory_bytes, totals->measured.memory_bytes));
+    sampler_set(sampler, scope, id, 0, "WORKLOADS_COUNT", (double)totals->workloads);
 }
 
-static void sample_node(struct sampler *sampler, const struct world *world, uint32_t node, const double *allocated,
-                        const double *busy)
+// Of a device that nobody holds nothing is used, where devices are measured at all.
+static double memory_used_of(const struct sampler *sampler, const struct totals *device)
+{
+    if (device->has_memory)
+        return (double)device->use.memory_used_bytes;
+    return device->allocated_milli || !sampler->figures->is_measuring_memory ? NAN : 0;
+}
+
+static void sample_node_memory(struct sampler *sampler, int64_t id, uint32_t gpus, const struct totals *devices,
+                               const struct totals *sum)
+{
+    double used = NAN;
+    for (uint32_t i = 0; i < gpus; i++) {
+        double of_device = memory_used_of(sampler, &devices[i]);
+        sampler_set_sparse(sampler, "node", id, 0, arena_printf(sampler->arena, "GPU_MEMORY_USAGE_BYTES_PER_GPU:%u", i),
+                           of_device, isnan(of_device));
+        if (!isnan(of_device))
+            used = isnan(used) ? of_device : used + of_device;
+    }
+    sampler_set_sparse(sampler, "node", id, 0, "GPU_MEMORY_USAGE_BYTES", used, isnan(used));
+    double utilization = memory_utilization_of_all(sampler, sum);
+    sampler_set_sparse(sampler, "node", id, 0, "GPU_MEMORY_UTILIZATION", utilization, isnan(utilization));
+}
+
+static void sample_node(struct sampler *sampler, const struct world *world, uint32_t node, const struct totals *devices)
 {
     int64_t id = world->rows.nodes[node].id;
     uint32_t gpus = world->nodes[node].gpu_count;
-    double sum = 0;
+    struct totals sum = {.gpus = gpus};
     for (uint32_t i = 0; i < gpus; i++) {
-        sample(sampler, "node", id, 0, arena_printf(sampler->arena, "GPU_ALLOCATION_PER_GPU:%u", i), allocated[i]);
-        sample(sampler, "node", id, 0, arena_printf(sampler->arena, "GPU_UTILIZATION_PER_GPU:%u", i), busy[i] * 100);
-        sum += busy[i];
+        sampler_set(sampler, "node", id, 0, arena_printf(sampler->arena, "GPU_ALLOCATION_PER_GPU:%u", i),
+                    (double)devices[i].allocated_milli / 1000);
+        sampler_set(sampler, "node", id, 0, arena_printf(sampler->arena, "GPU_UTILIZATION_PER_GPU:%u", i),
+                    utilization_of_all(sampler, &devices[i]));
+        sum.allocated_milli += devices[i].allocated_milli;
+        sum.gpu_memory_bytes += devices[i].gpu_memory_bytes;
+        sum.held_memory_bytes += devices[i].held_memory_bytes;
+        held_use_sum(&sum.use, &devices[i].use);
     }
-    if (gpus)
-        sample(sampler, "node", id, 0, "GPU_UTILIZATION", sum / gpus * 100);
+    if (!gpus)
+        return;
+    sampler_set(sampler, "node", id, 0, "GPU_UTILIZATION", utilization_of_all(sampler, &sum));
+    sample_node_memory(sampler, id, gpus, devices, &sum);
+}
+
+// A pod's part of a device, the same of each that it holds.
+static void add_to_device(struct totals *device, const struct cache_pod *pod)
+{
+    int64_t milli = pod->gpu_allocated_milli / (int64_t)pod->gpu_index_count;
+    device->allocated_milli += milli;
+    device->held_memory_bytes += device->gpu_memory_bytes * milli / 1000;
+    if (!held_is_measured(pod))
+        return;
+    device->use.measured_milli += milli;
+    device->use.busy_milli += (double)milli * held_busy_of(pod);
+}
+
+// Devices are told by the driver, which may have given others than were planned.
+static void add_memory_to_devices(struct totals *devices, size_t count, const struct cache_pod *pod)
+{
+    const struct gpu_memory *memory = &pod->gpu_memory;
+    int64_t milli = pod->gpu_index_count ? pod->gpu_allocated_milli / (int64_t)pod->gpu_index_count : 0;
+    for (size_t i = 0; i < memory->device_count && i < count; i++) {
+        if (memory->device_mib[i] < 0)
+            continue;
+        devices[i].has_memory = true;
+        devices[i].use.memory_used_bytes += (int64_t)memory->device_mib[i] << 20;
+        devices[i].use.memory_held_bytes += devices[i].gpu_memory_bytes * milli / 1000;
+    }
+}
+
+static void add_pod(struct sampler *sampler, const struct snapshot_node *node, const struct cache_pod *pod,
+                    struct totals *devices)
+{
+    sampler->figures->is_measuring |= held_is_measured(pod);
+    for (size_t i = 0; i < pod->gpu_index_count; i++)
+        if (pod->gpu_indices[i] < node->gpu_count)
+            add_to_device(&devices[pod->gpu_indices[i]], pod);
+    if (!held_memory_is_measured(pod))
+        return;
+    sampler->figures->is_measuring_memory = true;
+    add_memory_to_devices(devices, node->gpu_count, pod);
+}
+
+static struct totals *make_devices(const struct world *world, const size_t *first, struct arena *arena)
+{
+    struct totals *devices = arena_array(arena, first[world->rows.node_count], sizeof(*devices));
+    for (size_t i = 0; i < world->rows.node_count; i++)
+        for (size_t k = first[i]; k < first[i + 1]; k++)
+            devices[k] = (struct totals){.gpus = 1, .gpu_memory_bytes = world->nodes[i].gpu_memory_mib << 20};
+    return devices;
+}
+
+static void add_node_load(struct totals *totals, const struct snapshot_node *node, const struct load *load)
+{
+    totals->load.cpu_milli += load->cpu_milli;
+    totals->load.memory_bytes += load->memory_bytes;
+    totals->measured.cpu_milli += node->cpu_milli;
+    totals->measured.memory_bytes += node->memory_bytes;
 }
 
 // Per device of each node: what is allocated and how busy it is; and the sums of each pool ([pool_count]: of all).
@@ -281,9 +237,7 @@ static void sample_nodes(struct sampler *sampler, const struct cache *cache, str
     size_t *first = arena_array(sampler->arena, world->rows.node_count + 1, sizeof(*first));
     for (size_t i = 0; i < world->rows.node_count; i++)
         first[i + 1] = first[i] + world->nodes[i].gpu_count;
-    size_t devices = first[world->rows.node_count];
-    double *allocated = arena_array(sampler->arena, devices, sizeof(*allocated));
-    double *busy = arena_array(sampler->arena, devices, sizeof(*busy));
+    struct totals *devices = make_devices(world, first, sampler->arena);
     for (const struct cache_pod *pod; (pod = id_map_next(&cache->pods, &position));) {
         uint32_t node = world_node(world, pod->node_id);
         if (!pod_status_holds_place(pod->status) || node == SNAPSHOT_NONE)
@@ -292,23 +246,27 @@ static void sample_nodes(struct sampler *sampler, const struct cache *cache, str
         size_t sums[] = {pool == SNAPSHOT_NONE ? pool_count : pool, pool_count};
         for (size_t i = sums[0] == sums[1] ? 1 : 0; i < 2; i++) {
             totals[sums[i]].allocated_milli += pod->gpu_allocated_milli;
-            totals[sums[i]].busy_milli += (double)pod->gpu_allocated_milli * busy_of(pod);
+            totals[sums[i]].held_memory_bytes +=
+                (world->nodes[node].gpu_memory_mib << 20) * pod->gpu_allocated_milli / 1000;
+            held_use_add(&totals[sums[i]].use, pod);
         }
-        double share =
-            pod->gpu_index_count ? (double)pod->gpu_allocated_milli / 1000 / (double)pod->gpu_index_count : 0;
-        for (size_t i = 0; i < pod->gpu_index_count; i++)
-            if (pod->gpu_indices[i] < world->nodes[node].gpu_count) {
-                allocated[first[node] + pod->gpu_indices[i]] += share;
-                busy[first[node] + pod->gpu_indices[i]] += share * busy_of(pod);
-            }
+        add_pod(sampler, &world->nodes[node], pod, devices + first[node]);
     }
-    for (uint32_t i = 0; i < world->rows.node_count; i++)
-        sample_node(sampler, world, i, allocated + first[i], busy + first[i]);
+    for (uint32_t i = 0; i < world->rows.node_count; i++) {
+        sample_node(sampler, world, i, devices + first[i]);
+        const struct load *load = id_map_find(&cache->node_loads, world->rows.nodes[i].id);
+        sampler_set_load(sampler, "node", world->rows.nodes[i].id, load, true);
+        if (load && load->cpu_milli >= 0) {
+            add_node_load(&totals[pool_count], &world->nodes[i], load);
+            if (world->nodes[i].node_pool != SNAPSHOT_NONE)
+                add_node_load(&totals[world->nodes[i].node_pool], &world->nodes[i], load);
+        }
+    }
 }
 
 struct queue_sums {
     struct amounts quota, held;
-    double busy_milli;
+    struct held_use use;
 };
 
 static void add_amounts(struct amounts *sum, const struct amounts *amounts)
@@ -321,14 +279,14 @@ static void add_amounts(struct amounts *sum, const struct amounts *amounts)
 static void sample_queue(struct sampler *sampler, const char *scope, int64_t id, int64_t pool_id,
                          const struct queue_sums *sums)
 {
-    sample(sampler, scope, id, pool_id, "GPU_QUOTA", (double)sums->quota.of[RESOURCE_GPU] / 1000);
-    sample(sampler, scope, id, pool_id, "CPU_QUOTA_MILLICORES", (double)sums->quota.of[RESOURCE_CPU]);
-    sample(sampler, scope, id, pool_id, "CPU_MEMORY_QUOTA_MB", (double)sums->quota.of[RESOURCE_MEMORY] / MB);
-    sample(sampler, scope, id, pool_id, "GPU_ALLOCATION", (double)sums->held.of[RESOURCE_GPU] / 1000);
-    sample(sampler, scope, id, pool_id, "GPU_UTILIZATION",
-           sums->held.of[RESOURCE_GPU] ? sums->busy_milli / (double)sums->held.of[RESOURCE_GPU] * 100 : 0);
-    sample(sampler, scope, id, pool_id, "CPU_ALLOCATION_MILLICORES", (double)sums->held.of[RESOURCE_CPU]);
-    sample(sampler, scope, id, pool_id, "CPU_MEMORY_ALLOCATION_MB", (double)sums->held.of[RESOURCE_MEMORY] / MB);
+    sampler_set(sampler, scope, id, pool_id, "GPU_QUOTA", (double)sums->quota.of[RESOURCE_GPU] / 1000);
+    sampler_set(sampler, scope, id, pool_id, "CPU_QUOTA_MILLICORES", (double)sums->quota.of[RESOURCE_CPU]);
+    sampler_set(sampler, scope, id, pool_id, "CPU_MEMORY_QUOTA_MB", (double)sums->quota.of[RESOURCE_MEMORY] / MB);
+    sampler_set(sampler, scope, id, pool_id, "GPU_ALLOCATION", (double)sums->held.of[RESOURCE_GPU] / 1000);
+    sampler_set(sampler, scope, id, pool_id, "GPU_UTILIZATION", held_use_percent(&sums->use));
+    sampler_set(sampler, scope, id, pool_id, "GPU_MEMORY_UTILIZATION", held_memory_percent(&sums->use));
+    sampler_set(sampler, scope, id, pool_id, "CPU_ALLOCATION_MILLICORES", (double)sums->held.of[RESOURCE_CPU]);
+    sampler_set(sampler, scope, id, pool_id, "CPU_MEMORY_ALLOCATION_MB", (double)sums->held.of[RESOURCE_MEMORY] / MB);
 }
 
 static void sample_owner(struct sampler *sampler, const char *scope, int64_t id, const struct world *world,
@@ -336,11 +294,11 @@ static void sample_owner(struct sampler *sampler, const char *scope, int64_t id,
 {
     struct queue_sums all = {0};
     for (size_t pool = 0; pool < world->rows.pool_count; pool++) {
-        struct queue_sums sums = {.held = held[pool].of[0], .busy_milli = held[pool].busy_milli};
+        struct queue_sums sums = {.held = held[pool].of[0], .use = held[pool].use};
         add_amounts(&sums.quota, &queues[pool].deserved);
         add_amounts(&all.quota, &sums.quota);
         add_amounts(&all.held, &sums.held);
-        all.busy_milli += sums.busy_milli;
+        held_use_sum(&all.use, &sums.use);
         sample_queue(sampler, scope, id, world->rows.pools[pool].id, &sums);
     }
     sample_queue(sampler, scope, id, 0, &all);
@@ -359,7 +317,7 @@ static void sample_org(struct sampler *sampler, const struct cache *cache, struc
 {
     const struct world *world = cache->world;
     size_t pools = world->rows.pool_count;
-    struct held *departments, *projects = count_held(cache, sampler->arena, &departments);
+    struct held *departments, *projects = held_count(cache, sampler->arena, &departments);
     if (sampler->usage->pool_count > 0)
         past_usage_hold(sampler->usage, world, amounts_of(projects, world->rows.project_count * pools, sampler->arena),
                         amounts_of(departments, world->rows.department_count * pools, sampler->arena), sampler->now_ms);
@@ -379,57 +337,53 @@ static void sample_org(struct sampler *sampler, const struct cache *cache, struc
                      departments + i * pools);
 }
 
-static void sample_workload(struct sampler *sampler, const struct cache_workload *workload)
+static void add_node(struct totals *sum, const struct snapshot_node *node)
 {
-    int64_t gpu_milli = 0, cpu_milli = 0, memory = 0, running = 0, live = 0;
-    double busy = 0;
-    for (size_t i = 0; i < workload->pod_count; i++) {
-        const struct cache_pod *pod = workload->pods[i];
-        live += !pod_status_is_over(pod->status);
-        running += pod->status == POD_STATUS_RUNNING;
-        if (!pod_status_is_over(pod->status)) {
-            cpu_milli += pod->cpu_milli;
-            memory += pod->memory_bytes;
-        }
-        if (!pod_status_is_placed(pod->status))
-            continue;
-        gpu_milli += pod->gpu_allocated_milli;
-        busy += (double)pod->gpu_allocated_milli * busy_of(pod);
-        if (pod->gpu_allocated_milli && pod->gpu_utilization >= 0) // what nobody measures is not 0
-            sample(sampler, "pod", pod->id, 0, "GPU_UTILIZATION", busy_of(pod) * 100);
-    }
-    sample(sampler, "workload", workload->id, 0, "GPU_ALLOCATION", (double)gpu_milli / 1000);
-    sample(sampler, "workload", workload->id, 0, "GPU_UTILIZATION", gpu_milli ? busy / (double)gpu_milli * 100 : 0);
-    sample(sampler, "workload", workload->id, 0, "CPU_REQUEST_CORES", (double)cpu_milli / 1000);
-    sample(sampler, "workload", workload->id, 0, "CPU_MEMORY_REQUEST_BYTES", (double)memory);
-    sample(sampler, "workload", workload->id, 0, "POD_COUNT", (double)live);
-    sample(sampler, "workload", workload->id, 0, "RUNNING_POD_COUNT", (double)running);
+    sum->cpu_milli += node->cpu_milli;
+    sum->memory_bytes += node->memory_bytes;
+    if (node->gpu_count == 0)
+        return;
+    sum->gpus += node->gpu_count;
+    sum->ready_gpus += node->ready ? node->gpu_count : 0;
+    sum->gpu_nodes++;
+    sum->gpu_memory_bytes += (node->gpu_memory_mib << 20) * node->gpu_count;
 }
 
-// Of what inferences do: requests a second of all replicas, and what one takes on the mean of them.
-static void sample_service(struct sampler *sampler, const struct cache_workload *workload)
+// The pool that it runs in counts it.
+static void count_workload(const struct world *world, const struct cache_workload *workload, struct totals *totals)
 {
-    double throughput = 0, latency = 0;
-    int64_t with_throughput = 0, with_latency = 0;
-    for (size_t i = 0; i < workload->pod_count; i++) {
-        const struct cache_pod *pod = workload->pods[i];
-        if (pod->status != POD_STATUS_RUNNING)
+    for (size_t k = 0; k < workload->pod_count; k++) {
+        uint32_t node = world_node(world, workload->pods[k]->node_id);
+        if (!pod_status_holds_place(workload->pods[k]->status) || node == SNAPSHOT_NONE)
             continue;
-        if (pod->throughput >= 0) {
-            sample(sampler, "pod", pod->id, 0, "THROUGHPUT", pod->throughput);
-            throughput += pod->throughput;
-            with_throughput++;
-        }
-        if (pod->latency_ms >= 0) {
-            sample(sampler, "pod", pod->id, 0, "LATENCY", pod->latency_ms);
-            latency += pod->latency_ms;
-            with_latency++;
-        }
+        if (world->nodes[node].node_pool != SNAPSHOT_NONE)
+            totals[world->nodes[node].node_pool].workloads++;
+        break;
     }
-    if (with_throughput)
-        sample(sampler, "workload", workload->id, 0, "THROUGHPUT", throughput);
-    if (with_latency)
-        sample(sampler, "workload", workload->id, 0, "LATENCY", latency / (double)with_latency);
+}
+
+static void sample_all(struct sampler *sampler, const struct cache *cache)
+{
+    const struct world *world = cache->world;
+    size_t pools = world->rows.pool_count;
+    struct totals *totals = arena_array(sampler->arena, pools + 1, sizeof(*totals)); // [pools]: of all
+    for (size_t i = 0; i < world->rows.node_count; i++) {
+        if (world->nodes[i].node_pool != SNAPSHOT_NONE)
+            add_node(&totals[world->nodes[i].node_pool], &world->nodes[i]);
+        add_node(&totals[pools], &world->nodes[i]);
+    }
+    sample_nodes(sampler, cache, totals);
+    sample_org(sampler, cache, totals);
+    for (size_t i = 0; i < cache->workload_count; i++) {
+        work_sample(sampler, world, cache->order[i]);
+        count_workload(world, cache->order[i], totals);
+    }
+    totals[pools].workloads = (int64_t)cache->workload_count;
+    for (size_t i = 0; i < pools; i++)
+        sample_totals(sampler, "nodepool", world->rows.pools[i].id, &totals[i]);
+    sample_totals(sampler, "cluster", world->rows.cluster_id, &totals[pools]);
+    waiting_sample(sampler, cache);
+    work_sample_categories(sampler, cache);
 }
 
 void figures_of_samples(struct figures *figures, struct past_usage *usage, struct turn *turn,
@@ -440,51 +394,11 @@ void figures_of_samples(struct figures *figures, struct past_usage *usage, struc
         turn_note_due(turn, figures->sampled_ms + interval);
         return;
     }
-    const struct cache *cache = turn->cache;
-    const struct world *world = cache->world;
-    struct sampler sampler = {figures, usage, turn->now_ms, turn->arena, changes};
+    struct sampler sampler = {&figures->gauges, turn->arena, changes, figures, usage, turn->now_ms};
     figures->sampled_ms = turn->now_ms;
-    figures->generation++;
-    struct totals *totals = arena_array(turn->arena, world->rows.pool_count + 1, sizeof(*totals));
-    struct totals *all = &totals[world->rows.pool_count];
-    for (size_t i = 0; i < world->rows.node_count; i++) {
-        uint32_t pool = world->nodes[i].node_pool;
-        struct totals *sums[] = {pool == SNAPSHOT_NONE ? NULL : &totals[pool], all};
-        for (int k = 0; k < 2; k++) {
-            if (!sums[k])
-                continue;
-            sums[k]->cpu_milli += world->nodes[i].cpu_milli;
-            sums[k]->memory_bytes += world->nodes[i].memory_bytes;
-            if (world->nodes[i].gpu_count > 0) {
-                sums[k]->gpus += world->nodes[i].gpu_count;
-                sums[k]->ready_gpus += world->nodes[i].ready ? world->nodes[i].gpu_count : 0;
-                sums[k]->gpu_nodes++;
-            }
-        }
-    }
-    int64_t waiting = 0;
-    sample_nodes(&sampler, cache, totals);
-    sample_org(&sampler, cache, totals);
-    for (size_t i = 0; i < cache->workload_count; i++) {
-        const struct cache_workload *workload = cache->order[i];
-        sample_workload(&sampler, workload);
-        if (workload->serving_json)
-            sample_service(&sampler, workload);
-        all->workloads++;
-        waiting += workload->phase == PHASE_PENDING;
-        for (size_t k = 0; k < workload->pod_count; k++) {
-            uint32_t node = world_node(world, workload->pods[k]->node_id);
-            if (!pod_status_holds_place(workload->pods[k]->status) || node == SNAPSHOT_NONE)
-                continue;
-            totals[world->nodes[node].node_pool].workloads++;
-            break;
-        }
-    }
-    for (size_t i = 0; i < world->rows.pool_count; i++)
-        sample_totals(&sampler, "nodepool", world->rows.pools[i].id, &totals[i]);
-    sample_totals(&sampler, "cluster", world->rows.cluster_id, all);
-    sample(&sampler, "cluster", world->rows.cluster_id, 0, "WAITING_WORKLOADS", (double)waiting);
-    sample_gone(&sampler);
+    gauges_begin(&figures->gauges);
+    sample_all(&sampler, turn->cache);
+    sampler_end(&sampler);
     if (turn->now_ms - figures->overtime_ms >= OVERTIME_INTERVAL_MS) {
         figures->overtime_ms = turn->now_ms;
         changes->is_overtime_due = true;

@@ -2,32 +2,17 @@
 // Both are written only where they changed; what was written last is kept here.
 #pragma once
 #include "db/reconcile_write.h"
-#include "db/samples.h"
+#include "reconciler/outcome/sampler.h"
 #include "reconciler/turn/turn.h"
 #include "reconciler/world/past_usage.h"
 
-struct gauge; // a time series' latest value
-
 struct figures {
-    struct id_map queues;  // queue id -> struct queue_figures
-    struct gauge **gauges; // hash slots
-    size_t gauge_capacity;
-    size_t gauge_count;
-    int64_t generation;
+    struct id_map queues; // queue id -> struct queue_figures
+    struct gauges gauges;
     int64_t sampled_ms;
     int64_t overtime_ms;
-};
-
-// What is to be written in the present turn; the arena's.
-struct figure_changes {
-    struct queue_figures *queues;
-    size_t queue_count;
-    struct sample {
-        struct series series;
-        double value;
-    } * samples;
-    size_t sample_count, sample_capacity;
-    bool is_overtime_due; // the averages that projects and departments show are to be renewed
+    bool is_measuring;        // some pod was measured: what nobody holds is known to be unused, then
+    bool is_measuring_memory; // the same of devices' memory
 };
 
 void figures_init(struct figures *figures);

@@ -1,6 +1,7 @@
 #include "reconciler/serving/page_reader.h"
 
 #include "base/arena.h"
+#include "base/condition.h"
 #include "base/log.h"
 #include "base/timestamp.h"
 #include "reconciler/serving/metrics_page.h"
@@ -222,15 +223,11 @@ static void *run(void *context)
 struct page_reader *page_reader_create(int64_t interval_ms, page_wake_fn wake, void *context)
 {
     struct page_reader *reader = memory_array(1, sizeof(*reader));
-    pthread_condattr_t attributes;
     reader->interval_ms = interval_ms;
     reader->wake = wake;
     reader->context = context;
     pthread_mutex_init(&reader->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&reader->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&reader->changed);
     return reader;
 }
 

@@ -24,6 +24,8 @@ static void end_place(struct turn *turn, struct cache_pod *pod)
     turn_touch_pod(turn, pod);
     pod->ends_allocation = true;
     pod->gpu_utilization = -1;
+    pod->load = (struct load){-1, -1};
+    cache_set_gpu_memory(pod, NULL, 0, 0);
     pod->idle_since_ms = pod->unused_since_ms = 0;
     turn->cache->needs_plan = true;
 }
@@ -175,8 +177,29 @@ static void take_unknown(struct turn *turn, struct cache_pod *pod)
 
 static void take_usage(struct turn *turn, struct cache_pod *pod, const struct backend_fact *fact)
 {
+    const struct world *world = turn->cache->world;
+    uint32_t node = world_node(world, pod->node_id);
     pod->gpu_utilization = fact->gpu_utilization;
-    limits_note_use(turn, pod, fact->gpu_utilization <= 0 && pod->gpu_allocated_milli > 0, fact->time_ms);
+    cache_set_gpu_memory(pod, fact->gpu_memory_mib, fact->has_gpu_memory ? BACKEND_DEVICES_MAX : 0,
+                         node == SNAPSHOT_NONE ? 0 : world->nodes[node].gpu_memory_mib);
+    if (fact->gpu_utilization >= 0) // what nobody measures is neither idle nor busy
+        limits_note_use(turn, pod, fact->gpu_utilization == 0 && pod->gpu_allocated_milli > 0, fact->time_ms);
+}
+
+// What was read before it ended is not its any more.
+static void take_load(struct cache_pod *pod, const struct backend_fact *fact)
+{
+    if (pod->status == POD_STATUS_RUNNING)
+        pod->load = (struct load){fact->cpu_milli, fact->memory_bytes};
+}
+
+static void take_node_load(struct turn *turn, const struct backend_fact *fact)
+{
+    const struct world *world = turn->cache->world;
+    uint32_t node = world_node_by_name(world, fact->node_name);
+    if (node != SNAPSHOT_NONE)
+        cache_set_node_load(turn->cache, world->rows.nodes[node].id,
+                            &(struct load){fact->cpu_milli, fact->memory_bytes});
 }
 
 static const char *find_node_name(const struct turn *turn, const char *name, bool *out_ready)
@@ -242,7 +265,8 @@ static void take_fact(struct turn *turn, const struct backend_fact *fact)
         take_node_state(turn, fact);
         return;
     }
-    if (fact->kind == BACKEND_SERVICE_CALLED || fact->kind == BACKEND_NODES_CHANGED) // replicas.c and machines.c ask
+    if (fact->kind == BACKEND_SERVICE_CALLED || fact->kind == BACKEND_NODES_CHANGED ||
+        fact->kind == BACKEND_LEFTOVERS) // replicas.c, machines.c and clearing.c ask
         return;
     if (fact->kind == BACKEND_NODE_DEVICES) {
         take_node_devices(turn, fact);
@@ -250,6 +274,10 @@ static void take_fact(struct turn *turn, const struct backend_fact *fact)
     }
     if (fact->kind == BACKEND_NODE_WARNING) {
         take_node_warning(turn, fact);
+        return;
+    }
+    if (fact->kind == BACKEND_NODE_LOAD) {
+        take_node_load(turn, fact);
         return;
     }
     struct cache_pod *pod = cache_find_pod(turn->cache, fact->pod_uuid);
@@ -289,15 +317,20 @@ static void take_fact(struct turn *turn, const struct backend_fact *fact)
     case BACKEND_POD_USAGE:
         take_usage(turn, pod, fact);
         break;
+    case BACKEND_POD_LOAD:
+        take_load(pod, fact);
+        break;
     case BACKEND_POD_WARNING:
         turn_add_pod_event(turn, pod, EVENT_WARNING, arena_strdup(turn->arena, fact->reason), "backend",
                            arena_printf(turn->arena, "%s %s", pod->name, fact->message));
         break;
     case BACKEND_SERVICE_CALLED:
     case BACKEND_NODE_STATE:
+    case BACKEND_NODE_LOAD:
     case BACKEND_NODE_WARNING:
     case BACKEND_NODE_DEVICES:
     case BACKEND_NODES_CHANGED:
+    case BACKEND_LEFTOVERS:
         break;
     }
 }

@@ -222,7 +222,9 @@ static void attend_running(struct turn *turn, struct cache_workload *workload)
     bool was_suspended =
         workload->phase == PHASE_STOPPED || workload->phase == PHASE_STOPPING || workload->phase == PHASE_RESUMING;
     if (was_suspended && counts.releasing > 0)
-        return; // until they are gone
+        return;                            // until they are gone
+    if (workload->phase == PHASE_RESUMING) // it may have been suspended and resumed between two turns
+        turn_touch_workload(turn, workload);
     if (limits_apply(turn, workload))
         return;
     bool has_pods = counts.pending + counts.placed + counts.releasing > 0;

@@ -81,6 +81,13 @@ void turn_add_node_state(struct turn *turn, const struct turn_node_state *state)
     turn->node_states[turn->node_state_count++] = *state;
 }
 
+void turn_add_drained(struct turn *turn, const char *node_name)
+{
+    turn->drained = arena_grow(turn->arena, turn->drained, &turn->drained_capacity, turn->drained_count + 1,
+                               sizeof(*turn->drained));
+    turn->drained[turn->drained_count++] = node_name;
+}
+
 void turn_set_phase(struct turn *turn, struct cache_workload *workload, enum workload_phase phase, const char *message)
 {
     if (workload->phase == phase)
@@ -128,7 +135,7 @@ void turn_note_plan_due(struct turn *turn, int64_t due_ms)
 bool turn_has_changes(const struct turn *turn)
 {
     return turn->workload_count || turn->event_count || turn->creation_count || turn->order_count ||
-           turn->node_state_count || turn->machine_count;
+           turn->node_state_count || turn->machine_count || turn->drained_count;
 }
 
 bool turn_changes_devices(const struct turn *turn)

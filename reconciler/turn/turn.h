@@ -77,6 +77,8 @@ struct turn {
     size_t node_state_count, node_state_capacity;
     struct turn_machine *machines; // rows to be brought up to date
     size_t machine_count, machine_capacity;
+    const char **drained; // nodes that a drain leaves nothing to do on
+    size_t drained_count, drained_capacity;
     struct cache_pod **pods; // touched
     size_t pod_count, pod_capacity;
     struct cache_workload **workloads; // touched
@@ -96,6 +98,7 @@ void turn_create_pod(struct turn *turn, const struct cache_workload *workload, b
 void turn_order(struct turn *turn, struct cache_pod *pod, enum backend_verb verb);
 void turn_add_receipt(struct turn *turn, const struct receipt_row *receipt);
 void turn_add_node_state(struct turn *turn, const struct turn_node_state *state);
+void turn_add_drained(struct turn *turn, const char *node_name);
 // The workload wants this number of replicas from now on.
 void turn_scale(struct turn *turn, struct cache_workload *workload, int64_t replicas);
 // Changes the phase in memory and notes the record; nothing where it is the same. message NULL: as it was.

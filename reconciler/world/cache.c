@@ -23,6 +23,7 @@ static void free_pod(struct cache_pod *pod)
 {
     pod_facts_done(&pod->facts);
     free(pod->gpu_indices);
+    free(pod->gpu_memory.device_mib);
     free((void *)pod->promise_groups_json);
     free(pod);
 }
@@ -46,6 +47,10 @@ void cache_done(struct cache *cache)
     id_map_done(&cache->workloads);
     id_map_done(&cache->pods);
     id_map_done(&cache->pods_by_uuid);
+    size_t position = 0;
+    for (void *load; (load = id_map_next(&cache->node_loads, &position));)
+        free(load);
+    id_map_done(&cache->node_loads);
     world_release(cache->world);
     extended_names_done(&cache->asked);
     *cache = (struct cache){0};
@@ -68,6 +73,16 @@ struct cache_workload *cache_find_workload(const struct cache *cache, int64_t id
     return id_map_find(&cache->workloads, id);
 }
 
+void cache_set_node_load(struct cache *cache, int64_t node_id, const struct load *load)
+{
+    struct load *kept = id_map_find(&cache->node_loads, node_id);
+    if (!kept) {
+        kept = memory_array(1, sizeof(*kept));
+        id_map_put(&cache->node_loads, node_id, kept);
+    }
+    *kept = *load;
+}
+
 void cache_avoid_node(struct cache_workload *workload, int64_t node_id, int64_t until_ms)
 {
     struct avoided_node *chosen = &workload->avoided[0];
@@ -81,6 +96,28 @@ void cache_avoid_node(struct cache_workload *workload, int64_t node_id, int64_t 
             chosen = avoided;
     }
     *chosen = (struct avoided_node){node_id, until_ms};
+}
+
+void cache_set_gpu_memory(struct cache_pod *pod, const int32_t *used_mib, size_t count, int64_t device_mib)
+{
+    struct gpu_memory *memory = &pod->gpu_memory;
+    int64_t part_milli = pod->gpu_index_count ? pod->gpu_allocated_milli / (int64_t)pod->gpu_index_count : 0;
+    free(memory->device_mib);
+    *memory = (struct gpu_memory){.used_bytes = -1};
+    while (count && used_mib[count - 1] < 0)
+        count--;
+    if (!count)
+        return;
+    memory->device_mib = memory_array(count, sizeof(*used_mib));
+    memory->device_count = count;
+    memory->used_bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        memory->device_mib[i] = used_mib[i];
+        if (used_mib[i] < 0)
+            continue;
+        memory->used_bytes += (int64_t)used_mib[i] << 20;
+        memory->held_bytes += (device_mib << 20) * part_milli / 1000;
+    }
 }
 
 void cache_set_devices(struct cache_pod *pod, const uint32_t *indices, size_t count, const char *groups_json)
@@ -176,6 +213,8 @@ static struct cache_pod *add_pod(struct cache *cache, struct cache_workload *wor
     pod_facts_copy(&pod->facts, row);
     pod->workload = workload;
     pod->gpu_utilization = pod->throughput = pod->latency_ms = -1;
+    pod->load = (struct load){-1, -1};
+    pod->gpu_memory.used_bytes = -1;
     if (workload->pod_count == workload->pod_capacity) {
         workload->pod_capacity = workload->pod_capacity ? workload->pod_capacity * 2 : 2;
         workload->pods = memory_realloc(workload->pods, workload->pod_capacity * sizeof(struct cache_pod *));

@@ -18,6 +18,19 @@ enum {
 struct autoscale_memory; // reconciler/serving/autoscale.h
 struct cache_workload;
 
+// CPU and memory that something uses.
+struct load {
+    int64_t cpu_milli, memory_bytes; // negative: nobody has measured it
+};
+
+// Memory of devices that a pod uses, and of how much of it that is known.
+struct gpu_memory {
+    int64_t used_bytes;  // negative: nobody has measured it
+    int64_t held_bytes;  // its part of the devices of which it is known; 0: their memory is not known
+    int32_t *device_mib; // used of each device, by index; -1: none, or not known. Owned
+    size_t device_count;
+};
+
 struct cache_pod {
     union {
         struct pod_facts facts;
@@ -35,6 +48,8 @@ struct cache_pod {
     const struct world *placement_world;
     double throughput, latency_ms; // of a replica, as its page said last; negative: it has not
     double gpu_utilization;        // as the backend said last; negative: it has said nothing
+    struct load load;              // likewise
+    struct gpu_memory gpu_memory;  // likewise
     int64_t unused_since_ms; // its devices do nothing since then, as far as a limit asks; 0: they do, or nobody knows
     // Of the present turn.
     bool is_touched;
@@ -87,6 +102,7 @@ struct cache {
     struct id_map workloads; // by row id
     struct id_map pods;      // by row id
     struct id_map pods_by_uuid;
+    struct id_map node_loads;      // struct load of all that runs on a node, by the node's row id
     struct cache_workload **order; // by name, project, id
     size_t workload_count, order_capacity;
     bool is_sorted;
@@ -111,8 +127,12 @@ void cache_drop_settled(struct cache *cache);
 // Sorts order where it is not.
 void cache_sort(struct cache *cache);
 
+void cache_set_node_load(struct cache *cache, int64_t node_id, const struct load *load);
 // Keeps the workload's pods off a node until then. Forgotten by a restart.
 void cache_avoid_node(struct cache_workload *workload, int64_t node_id, int64_t until_ms);
+// What it uses of each device of its node, in MiB by index; count 0: nobody measures it. device_mib: of one of these
+// devices in all; 0: not known.
+void cache_set_gpu_memory(struct cache_pod *pod, const int32_t *used_mib, size_t count, int64_t device_mib);
 void cache_set_devices(struct cache_pod *pod, const uint32_t *indices, size_t count, const char *groups_json);
 // [0,1]: the devices that it holds.
 const char *cache_indices_json(const struct cache_pod *pod, struct arena *arena);

@@ -265,21 +265,6 @@ static void add_pods(struct builder *builder, struct cache_workload *workload, u
             add_pod(builder, pods[i], index, suffix);
 }
 
-static size_t add_pools(const struct builder *builder, const char *json, uint32_t *pools)
-{
-    const char **names;
-    size_t name_count = world_json_texts(json, builder->arena, &names), count = 0;
-    for (size_t i = 0; i < name_count; i++) {
-        uint32_t pool = world_pool_by_name(builder->cache->world, names[i]);
-        bool is_known = pool == SNAPSHOT_NONE;
-        for (size_t k = 0; k < count; k++)
-            is_known |= pools[k] == pool;
-        if (!is_known && count < builder->cache->world->rows.pool_count)
-            pools[count++] = pool;
-    }
-    return count;
-}
-
 // The pools a workload may go to: its own list, else its project's, its department's, the default pool.
 static void set_pools(const struct builder *builder, const struct cache_workload *workload,
                       struct snapshot_workload *out)
@@ -289,13 +274,14 @@ static void set_pools(const struct builder *builder, const struct cache_workload
     const struct department_row *department = &world->rows.departments[world->projects[out->project].department];
     const char *lists[] = {workload->node_pools_json, project->default_node_pools_json,
                            department->default_node_pools_json};
-    uint32_t *pools = arena_array(builder->arena, world->rows.pool_count + 1, sizeof(*pools));
+    uint32_t *pools = NULL;
     size_t count = 0;
     for (size_t i = 0; i < sizeof(lists) / sizeof(*lists) && count == 0; i++)
-        if (lists[i])
-            count = add_pools(builder, lists[i], pools);
-    if (count == 0)
+        count = world_pools_named(world, lists[i], builder->arena, &pools);
+    if (count == 0) {
+        pools = arena_array(builder->arena, 1, sizeof(*pools));
         pools[count++] = world_default_pool(world);
+    }
     out->node_pools = pools;
     out->node_pool_count = count;
 }

@@ -247,7 +247,7 @@ static void apply_settings(const struct world_rows *rows, struct snapshot_queue 
     }
 }
 
-static struct snapshot_queue make_queue(const struct world_rows *rows, const struct queue_row *row)
+struct snapshot_queue world_queue(const struct world_rows *rows, const struct queue_row *row)
 {
     struct snapshot_queue queue = snapshot_queue_default();
     queue.rank = row->rank;
@@ -284,7 +284,7 @@ static struct snapshot_queue *build_queues(struct world *world, enum queue_kind 
         uint32_t pool = world_pool(world, row->node_pool_id);
         if (owner == SNAPSHOT_NONE || pool == SNAPSHOT_NONE)
             continue;
-        queues[owner * pool_count + pool] = make_queue(&world->rows, row);
+        queues[owner * pool_count + pool] = world_queue(&world->rows, row);
         ids[owner * pool_count + pool] = row->id;
     }
     world->queue_ids[kind] = ids;
@@ -377,6 +377,22 @@ uint32_t world_pool_by_name(const struct world *world, const char *name)
         if (strcmp(world->rows.pools[i].name, name) == 0)
             return (uint32_t)i;
     return SNAPSHOT_NONE;
+}
+
+size_t world_pools_named(const struct world *world, const char *names_json, struct arena *arena, uint32_t **out_pools)
+{
+    const char **names;
+    size_t name_count = world_json_texts(names_json, arena, &names), count = 0;
+    uint32_t *pools = *out_pools = arena_array(arena, name_count, sizeof(*pools));
+    for (size_t i = 0; i < name_count; i++) {
+        uint32_t pool = world_pool_by_name(world, names[i]);
+        bool is_known = pool == SNAPSHOT_NONE;
+        for (size_t k = 0; k < count && !is_known; k++)
+            is_known = pools[k] == pool;
+        if (!is_known)
+            pools[count++] = pool;
+    }
+    return count;
 }
 
 uint32_t world_default_pool(const struct world *world)

@@ -46,9 +46,15 @@ struct world *world_create(struct db_conn *conn, const struct extended_names *as
 struct world *world_acquire(struct world *world);
 void world_release(struct world *world); // NULL is fine
 
+// A row as the scheduler counts it under the tenant's settings; without past usage.
+struct snapshot_queue world_queue(const struct world_rows *rows, const struct queue_row *row);
+
 // By row id; SNAPSHOT_NONE where there is none.
 uint32_t world_pool(const struct world *world, int64_t id);
 uint32_t world_pool_by_name(const struct world *world, const char *name);
+// The pools that a text (["a", "b"], or NULL) names, each once, as far as there are any; scratch and result are the
+// arena's.
+size_t world_pools_named(const struct world *world, const char *names_json, struct arena *arena, uint32_t **out_pools);
 uint32_t world_topology_by_name(const struct world *world, const char *name); // NULL is none
 uint32_t world_node(const struct world *world, int64_t id);
 uint32_t world_node_by_name(const struct world *world, const char *name);

@@ -4,6 +4,7 @@
 #include "scheduler/placing/fragmentation.h"
 #include "scheduler/pod_status.h"
 #include "scheduler/state/free_gpu_index.h"
+#include "scheduler/state/labels.h"
 #include "scheduler/state/node.h"
 #include "scheduler/state/node_scores.h"
 #include "scheduler/state/queue.h"
@@ -26,15 +27,6 @@ struct candidate {
     struct rating rating;
 };
 
-static const char *label_value(const struct snapshot_node *node, const char *key)
-{
-    for (size_t i = 0; i < node->label_count; i++) {
-        if (strcmp(node->labels[i].key, key) == 0)
-            return node->labels[i].value;
-    }
-    return NULL;
-}
-
 // The domain that the workload's other pods stand in, where it wants them together; NULL: none yet.
 static const char *affinity_domain(const struct cycle *cycle, const struct workload *workload)
 {
@@ -43,14 +35,14 @@ static const char *affinity_domain(const struct cycle *cycle, const struct workl
     for (uint32_t i = 0; i < workload->spec->pod_count; i++) {
         const struct pod *pod = &cycle->pods[workload->spec->first_pod + i];
         if (pod_status_is_held(pod->state.status))
-            return label_value(cycle->nodes[pod->state.place.node].spec, workload->spec->pod_affinity_key);
+            return node_label(cycle->nodes[pod->state.place.node].spec, workload->spec->pod_affinity_key);
     }
     return NULL;
 }
 
 const char *placement_affinity_value(const struct workload *workload, const struct node *node)
 {
-    return label_value(node->spec, workload->spec->pod_affinity_key);
+    return node_label(node->spec, workload->spec->pod_affinity_key);
 }
 
 static bool is_in_domain(const struct workload *workload, const struct node *node, const char *domain)

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "model/names.h"
 #include "scheduler/pod_status.h"
+#include "scheduler/state/labels.h"
 #include "scheduler/state/unit.h"
 
 #include <string.h>
@@ -10,15 +11,6 @@
 struct topology_cache {
     struct domain_tree *trees; // by topology; domains is NULL until built
 };
-
-static const char *label_value(const struct snapshot_node *node, const char *key)
-{
-    for (size_t i = 0; i < node->label_count; i++) {
-        if (strcmp(node->labels[i].key, key) == 0)
-            return node->labels[i].value;
-    }
-    return NULL;
-}
 
 static uint32_t find_child(struct domain_tree *tree, uint32_t parent, const char *id)
 {
@@ -32,12 +24,12 @@ static uint32_t find_child(struct domain_tree *tree, uint32_t parent, const char
 static uint32_t place_node(struct cycle *cycle, struct domain_tree *tree, const struct snapshot_node *node)
 {
     for (size_t level = 0; level < tree->spec->level_count; level++) {
-        if (!label_value(node, tree->spec->levels[level]))
+        if (!node_label(node, tree->spec->levels[level]))
             return SNAPSHOT_NONE;
     }
     uint32_t domain = 0;
     for (size_t level = 0; level < tree->spec->level_count; level++) {
-        const char *value = label_value(node, tree->spec->levels[level]);
+        const char *value = node_label(node, tree->spec->levels[level]);
         const char *id = level == 0 ? value : arena_printf(cycle->arena, "%s.%s", tree->domains[domain].id, value);
         uint32_t child = find_child(tree, domain, id);
         if (child == SNAPSHOT_NONE) {

@@ -1,6 +1,7 @@
 #include "scheduler/state/rules.h"
 
 #include "base/arena.h"
+#include "scheduler/state/labels.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,19 +34,10 @@ const char *node_refusal_text(enum node_refusal refusal)
 // A node's type has two spellings; the first counts where a node has both.
 static const char NODE_TYPE_KEY[] = "run.ai/type", NODE_TYPE_OTHER_KEY[] = "run-ai/node-type";
 
-static const char *plain_label_value(const struct snapshot_node *node, const char *key)
-{
-    for (size_t i = 0; i < node->label_count; i++) {
-        if (strcmp(node->labels[i].key, key) == 0)
-            return node->labels[i].value;
-    }
-    return NULL;
-}
-
 static const char *label_value(const struct snapshot_node *node, const char *key)
 {
-    const char *value = plain_label_value(node, key);
-    return value || strcmp(key, NODE_TYPE_KEY) != 0 ? value : plain_label_value(node, NODE_TYPE_OTHER_KEY);
+    const char *value = node_label(node, key);
+    return value || strcmp(key, NODE_TYPE_KEY) != 0 ? value : node_label(node, NODE_TYPE_OTHER_KEY);
 }
 
 static bool is_of_type(const struct snapshot_placement_rules *rules, const struct snapshot_node *node)

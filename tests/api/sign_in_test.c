@@ -192,7 +192,7 @@ static void test_passwords(void)
     char hash[PASSWORD_HASH_SIZE];
     bool matches = true;
     check_int(password_hash(passwords, "correct horse", hash, &err), 0, "hash");
-    check_true(!strncmp(hash, "$argon2id$", 10), "Argon2id");
+    check_true(!strncmp(hash, "$argon2id$v=19$m=65536,t=2,p=1$", 31), "Argon2id at the cost of an interactive sign-in");
     check_int(password_verify(passwords, &HERE, hash, "correct horse", &matches, &err), 0, "verify");
     check_true(matches, "the right one");
     password_verify(passwords, &HERE, hash, "correct horsf", &matches, &err);

@@ -15,7 +15,7 @@ from test_access import department_id, make_caller
 
 ALL = {"start": "2020-01-01T00:00:00Z", "end": "2100-01-01T00:00:00Z"}
 # No writes, though they are no GET; and the keys of a shell, which has its record.
-NO_WRITES = {"get_permitted_scopes", "ask_what_if", "create_exec_input"}
+NO_WRITES = {"get_permitted_scopes", "ask_what_if", "ask_what_if_quota", "create_exec_input"}
 
 
 def records(server, token="admin", **query):

@@ -30,7 +30,7 @@ REQUESTS = [
     ("list_pods", "GET", "/api/v1/workloads/pods?limit=500", 4),
     ("get_workloads_telemetry", "GET", "/api/v1/workloads/telemetry?telemetryType=WORKLOADS_COUNT", 4),
     ("list_events", "GET", "/api/v1/events", 4),
-    ("get_projects", "GET", "/api/v1/org-unit/projects", 5),
+    ("get_projects", "GET", "/api/v1/org-unit/projects", 7),
     ("get_project", "GET", "/api/v1/org-unit/projects/{project}", 6),
     (
         "get_project_metrics",
@@ -39,7 +39,7 @@ REQUESTS = [
         6,
     ),
     ("get_projects_telemetry", "GET", "/api/v1/org-unit/projects/telemetry?telemetryType=GPU_QUOTA", 4),
-    ("get_departments", "GET", "/api/v1/org-unit/departments", 7),
+    ("get_departments", "GET", "/api/v1/org-unit/departments", 9),
     ("get_clusters", "GET", "/api/v1/clusters", 4),
     ("get_nodepools", "GET", "/api/v1/node-pools", 4),
     ("get_tenant_nodes", "GET", "/api/v1/nodes", 6),
@@ -49,16 +49,17 @@ REQUESTS = [
     ("get_service_accounts", "GET", "/api/v1/service-accounts", 4),
     ("get_access_rules", "GET", "/api/v1/authorization/access-rules", 5),
     ("get_permissions", "GET", "/api/v1/authorization/permissions", 3),
-    ("get_overview", "GET", "/api/v1/overview", 13),
+    ("get_overview", "GET", "/api/v1/overview", 12),
     ("get_overview_nodes", "GET", "/api/v1/overview/nodes", 6),
     ("get_overview_counts", "GET", "/api/v1/overview/counts", 8),
     ("get_scheduler_fairshare", "GET", "/api/v1/scheduler/fairshare", 3),
     ("get_scheduler_queue", "GET", "/api/v1/scheduler/queue", 4),
-    ("get_scheduler_waiting", "GET", "/api/v1/scheduler/waiting", 5),
+    ("get_scheduler_waiting", "GET", "/api/v1/scheduler/waiting", 6),
     ("get_idle_workloads", "GET", "/api/v1/workloads/idle?minIdleSeconds=0", 5),
     ("get_scheduler_timeline", "GET", "/api/v1/scheduler/timeline", 11),
     ("get_scheduler_receipts", "GET", "/api/v1/scheduler/receipts", 4),
     ("ask_what_if", "POST", "/api/v1/scheduler/what-if", 9),
+    ("ask_what_if_quota", "POST", "/api/v1/scheduler/what-if/quota", 6),
     ("create_training1", "POST", "/api/v1/workloads/trainings", 5),
     ("suspend_training", "POST", "/api/v1/workloads/trainings/{workload}/suspend", 4),
     ("resume_training", "POST", "/api/v1/workloads/trainings/{workload}/resume", 4),
@@ -118,18 +119,21 @@ class World:
         body = None
         if path.endswith("/trainings"):
             body = self.training()
+        elif path.endswith("/quota"):
+            body = {"projects": [{"id": self.project, "resources": [{"gpu": {"deserved": 0}}]}]}
         elif path.endswith("/what-if"):
             body = {"type": "Training", "workload": self.training(), "fixes": True}
         elif "{made}" in path:
             self.made = self.submit()
         path = path.format(workload=self.workload, project=self.project, made=self.made)
+        own = self.read()
         before = self.read()
         answer = self.server.request(method, path, body)
-        count = self.read() - before
+        count = self.read() - before - (before - own)
         return answer.status, count
 
     def read(self):
-        """Statements on the connections that requests read by; /metrics itself takes none."""
+        """Statements on the connections that requests read by; those of /metrics itself are the same each time."""
         text = self.server.request("GET", "/metrics", token=None).body.decode()
         return sum(
             int(n) for n in re.findall(r'prorata_database_statements_total\{for="(?:requests|sign-in)"\} (\d+)', text)

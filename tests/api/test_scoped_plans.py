@@ -104,4 +104,25 @@ def test_the_overview_pays_nothing_for_what_is_over(plans):
     nodes = next(plan for sql, plan in told if " p.node_id IN " in sql)
     assert any("pods_on_node" in line for line in nodes), nodes
     assert any(" workload_sums " in sql for sql, _ in told)
-    assert not any(re.search(r"count\(\*\).* workloads ", sql) for sql, _ in told), told
+    counted = [plan for sql, plan in told if re.search(r"count\(\*\).* workloads ", sql)]
+    assert len(counted) == 1, "who waits"
+    assert any("COVERING INDEX workloads_by_state" in line and "phase=?" in line for line in counted[0]), counted
+
+
+BY_WORKLOAD = "events_workload (workload_id=?)"
+RARE = {
+    "kind=nodes": "events_of_nodes",
+    "kind=people": "events_of_people",
+    "kind=evictions": "events_of_evictions",
+    "kind=failures": "events_of_failures",
+    "type=Warning": "events_of_warnings",
+}
+
+
+@pytest.mark.parametrize("scope", ["all", "project", "department"])
+@pytest.mark.parametrize("query", [*RARE, "kind=organisation", "projectId=1", "node=node-0"])
+def test_few_among_many_events_are_found_by_an_index(plans, query, scope):
+    index = RARE[query] if query in RARE and scope != "project" else BY_WORKLOAD
+    (plan,) = [plan for sql, plan in plans("/events?" + query, scope) if "ORDER BY" in sql]
+    walks = [line for line in plan if re.match(r"SCAN e\b", line) and index not in line]
+    assert any(index in line for line in plan) and not walks, plan

@@ -129,6 +129,31 @@ def test_assets_and_rules_are_told_to_who_may_see_them(server):
         assert not foreign & seen and own <= seen
 
 
+def test_what_is_gone_is_told_to_who_saw_it(server):
+    """A page of a department's administrator loses the row of a project that somebody else deletes."""
+    cluster = server.cluster_id()
+
+    def make(what, name, **more):
+        answer = server.post(f"/api/v1/org-unit/{what}", {"name": name, "clusterId": cluster, "resources": [], **more})
+        assert answer.status == 201, answer
+        return str(answer.json["id"])
+
+    own, other = make("departments", "own"), make("departments", "other")
+    ours, theirs = (make("projects", f"p-{parent}", parentId=parent) for parent in (own, other))
+    _, token = make_caller(server, "dora", ("Department administrator", "department", own))
+    with Stream(server, token=token) as stream:
+        stream.block()
+        for what, number in (("projects", theirs), ("departments", other), ("projects", ours)):
+            assert server.delete(f"/api/v1/org-unit/{what}/{number}").status < 300
+        server.wait_for("it is gone", lambda: server.get(f"/api/v1/org-unit/projects/{ours}").status == 404)
+        with_name = make("projects", "last", parentId=own)
+        seen = []
+        while ("project", with_name) not in seen:
+            change = stream.event()[2]
+            seen.append((change["kind"], change["id"]))
+    assert ("project", ours) in seen and not {theirs, other} & {number for _, number in seen}
+
+
 def test_who_only_reads_leaves_no_trace(server):
     project = server.project_id("team-a")
     running = server.submit("runs", "team-a", spec=SLEEPS)

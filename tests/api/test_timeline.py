@@ -4,7 +4,7 @@ import datetime
 
 import pytest
 from contract import check_answer
-from test_access import make_caller
+from test_access import department_id, make_caller
 
 TIMELINE = "/api/v1/scheduler/timeline"
 OF_TEAM_B = {"preemptibility": "preemptible"}
@@ -104,7 +104,6 @@ def test_strangers_have_neither_name_nor_project(server):
     assert b"secret" not in answer.body and b"team-b" not in answer.body, answer.body
     hidden, shown = sorted(answer.json["blocks"], key=lambda block: "project" in block)
     assert "workload" not in hidden and hidden["gpus"] == 2 and shown["gpus"] == 1
-    assert answer.json["figures"]["waiting"] is None
 
 
 def test_many_nodes_are_told_as_shares(server):
@@ -125,6 +124,31 @@ def test_figures_tell_ready_and_waiting(server):
         return ask(server, start=ago(seconds=1), width=1).json["figures"]
 
     server.wait_for("a sample of both", lambda: (figures()["ready"], figures()["waiting"]) == ([4], [1]), seconds=90)
+
+
+def test_who_may_read_a_part_is_told_how_many_of_it_waited(server):
+    """Also where he may read a project by two rules; and a start makes nobody wait who does no more."""
+    team_b = ("Viewer", "project", server.project_id("team-b"))
+    research = ("Viewer", "department", department_id(server))
+    _, of_b = make_caller(server, "ann", team_b)
+    _, of_department = make_caller(server, "bob", team_b, research)
+    waits = {"preemptibility": "non-preemptible"}
+    made = [server.submit(name, name[:6], 3, spec=waits) for name in ("team-b-1", "team-b-2", "team-a-1")]
+
+    def waited(token, **query):
+        return ask(server, token=token, start=ago(seconds=1), width=1, **query).json["figures"]["waiting"]
+
+    for token, want in (("admin", 3), (of_b, 2), (of_department, 3)):
+        server.wait_for(f"{want} waited", lambda t=token, w=want: waited(t) == [w], seconds=90)
+        assert waited(token, nodePool="default") == [want]
+        assert ask(server, token=token, start=ago(days=1), width=2).json["figures"]["waiting"][0] is None
+    server.stop()
+    server.start()
+    for workload in made[:2]:
+        assert server.post(f"/api/v1/workloads/trainings/{workload}/suspend").status == 202
+    server.wait_for(
+        "one waits", lambda: [waited(t) for t in ("admin", of_b, of_department)] == [[1], [0], [1]], seconds=90
+    )
 
 
 @pytest.mark.parametrize(

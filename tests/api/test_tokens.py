@@ -423,6 +423,7 @@ def test_service_account_life(server):
     assert whoami(server, token).status == 401
     assert grant(account["clientSecret"]).status == 400 and grant(fresh).status == 200
     assert server.post("/api/v1/service-accounts", {"name": "ci-runner"}).status == 409
+    assert server.post("/api/v1/service-accounts", {"name": "prorata"}).status == 400, "it stands for the server itself"
     for name in ("x", "Upper", "-x", "a b", "x-", "x" * 256):
         assert server.post("/api/v1/service-accounts", {"name": name}).status == 400, name
     # The same under the old name.

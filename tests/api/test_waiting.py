@@ -70,3 +70,35 @@ def test_the_first_expected_start_is_the_explanations(server):
     (group,) = ask(server).json["groups"]
     forecast = server.get(f"/api/v1/workloads/{waits}/explanation").json["forecast"]
     assert group["expectedAt"] == forecast["at"], (group, forecast)
+
+
+def test_who_is_owed_is_counted_and_stands_first(server):
+    """team-a has all four GPUs and wants four more; team-b, owed two, waits for one that is promised to nobody."""
+    for name in ("b1", "b2"):
+        server.wait_phase(server.submit(name, "team-b", gpus=1, spec={"preemptibility": "non-preemptible"}), "Running")
+    server.wait_phase(server.submit("a1", "team-a", gpus=2, spec={"preemptibility": "non-preemptible"}), "Running")
+    submit_waiting(server, "more", "team-a", 4)
+    submit_waiting(server, "never", "team-b", 1, preemptibility="non-preemptible")
+    groups = ask(server).json["groups"]
+    assert [(g["code"], g["countOwed"]) for g in groups] == [("NotEnoughGpus", 0), ("NonPreemptibleOverQuota", 0)]
+    found = {
+        g["code"]: [
+            w["name"]
+            for w in server.get(
+                "/api/v1/workloads", filterBy=f"phase==Pending,waitsFor=={g['code']},waitsIn=={g['nodePool']}"
+            ).json["workloads"]
+        ]
+        for g in groups
+    }
+    assert found == {"NotEnoughGpus": ["more"], "NonPreemptibleOverQuota": ["never"]}, "a filter opens a group's rows"
+    quota = [{"nodePool": {"id": "1"}, "gpu": {"deserved": 8, "limit": -1, "overQuotaWeight": 2}}]
+    department = server.get("/api/v1/org-unit/departments", filterBy="name==research").json["departments"][0]["id"]
+    for path in (f"departments/{department}", f"projects/{server.project_id('team-a')}"):
+        answer = server.request("PATCH", f"/api/v1/org-unit/{path}/resources", quota)
+        assert answer.status == 200, answer
+
+    def owed():
+        first = ask(server).json["groups"][0]
+        return first["projects"][0]["name"] == "team-a" and first["countOwed"] == 1
+
+    server.wait_for("team-a to be owed", owed)

@@ -48,14 +48,18 @@ static void bench_close(struct bench *bench)
 
 static const char *take(struct bench *bench)
 {
-    static const char *const NAMES[] = {"STARTING", "RUNNING", "ENDED", "GONE", "REFUSED",
-                                        "LOST",     "UNKNOWN", "USAGE", "NODE"};
+    static const char *const NAMES[] = {
+        [BACKEND_POD_RUNNING] = "RUNNING", [BACKEND_POD_ENDED] = "ENDED", [BACKEND_POD_GONE] = "GONE",
+        [BACKEND_POD_REFUSED] = "REFUSED", [BACKEND_POD_LOST] = "LOST",   [BACKEND_POD_UNKNOWN] = "UNKNOWN",
+        [BACKEND_POD_WARNING] = "WARNING", [BACKEND_NODE_STATE] = "NODE",
+    };
     struct backend_fact *facts;
     size_t count = bench->backend.ops->take_facts(bench->backend.self, &bench->arena, &facts);
     bench->facts[0] = '\0';
     for (size_t i = 0; i < count; i++) {
         size_t length = strlen(bench->facts);
-        if (facts[i].kind == BACKEND_POD_USAGE || facts[i].kind == BACKEND_POD_STARTING)
+        if (facts[i].kind == BACKEND_POD_USAGE || facts[i].kind == BACKEND_POD_LOAD ||
+            facts[i].kind == BACKEND_POD_STARTING || facts[i].kind == BACKEND_NODE_LOAD)
             continue;
         snprintf(bench->facts + length, sizeof(bench->facts) - length, "%s%s@%" PRId64, length ? " " : "",
                  NAMES[facts[i].kind], (facts[i].time_ms - START));
@@ -188,6 +192,100 @@ static void test_orders_twice(void)
     bench_close(&bench);
 }
 
+static void test_load(void)
+{
+    struct bench bench = {0};
+    char spec[1024];
+    bench_open(&bench, 1, NULL);
+    struct backend_pod pod = pod_of("", spec);
+    snprintf(spec, sizeof(spec), "{\"compute\":{\"cpuCoreRequest\":2,\"cpuMemoryRequest\":\"1G\"}}");
+    order(&bench, 1, BACKEND_START, &pod);
+    struct backend_fact *facts;
+    size_t count = bench.backend.ops->take_facts(bench.backend.self, &bench.arena, &facts), loads = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (facts[i].kind != BACKEND_POD_LOAD)
+            continue;
+        loads++;
+        check_int(facts[i].cpu_milli, 1200, "six tenths of the CPU that it asks for");
+        check_int(facts[i].memory_bytes, 600000000, "and of the memory");
+    }
+    check_int((int64_t)loads, 1, "what a pod uses is told once it runs");
+    bench_close(&bench);
+}
+
+// "NODE CORES/1000 BYTES" of each node whose use is told, by the order of its name.
+static void check_node_loads(struct bench *bench, const char *want, const char *what)
+{
+    struct buffer got;
+    struct backend_fact *facts;
+    buffer_init(&got, 0);
+    buffer_text(&got, "");
+    size_t count = bench->backend.ops->take_facts(bench->backend.self, &bench->arena, &facts);
+    for (size_t i = 0; i < count; i++)
+        if (facts[i].kind == BACKEND_NODE_LOAD)
+            buffer_printf(&got, "%s %" PRId64 " %" PRId64 ";", facts[i].node_name, facts[i].cpu_milli,
+                          facts[i].memory_bytes);
+    check_text(got.data, want, "%s", what);
+    buffer_done(&got);
+}
+
+static void test_node_loads(void)
+{
+    struct bench bench = {0};
+    char spec[1024];
+    bench_open(&bench, 1, NULL);
+    struct backend_pod pod = pod_of("", spec), second = pod;
+    const struct backend_node ready = {.name = pod.node_name, .ready = true}, lost = {.name = pod.node_name};
+    snprintf(spec, sizeof(spec), "{\"compute\":{\"cpuCoreRequest\":2,\"cpuMemoryRequest\":\"1G\"}}");
+    second.uuid = "00000000-0000-4000-8000-000000000002";
+    bench.backend.ops->nodes_changed(bench.backend.self, &ready, 1);
+    check_node_loads(&bench, "node0 0 0;", "a node without pods uses nothing");
+    order(&bench, 1, BACKEND_START, &pod);
+    order(&bench, 2, BACKEND_START, &second);
+    check_node_loads(&bench, "node0 2400 1200000000;", "else what its pods use");
+    check_node_loads(&bench, "", "told once");
+    order(&bench, 3, BACKEND_STOP, &pod);
+    check_node_loads(&bench, "node0 1200 600000000;", "those that run");
+    bench.backend.ops->nodes_changed(bench.backend.self, &lost, 1);
+    check_node_loads(&bench, "node0 -1 -1;", "of a lost node nothing is known");
+    bench.backend.ops->nodes_changed(bench.backend.self, &ready, 1);
+    check_node_loads(&bench, "node0 0 0;", "it comes back without its pods");
+    bench_close(&bench);
+}
+
+// A half of two devices of 1000 MiB, at 50 %: half of its part of each.
+static void test_gpu_memory(void)
+{
+    struct bench bench = {0};
+    char spec[1024];
+    bench_open(&bench, 1, NULL);
+    struct backend_pod pod = pod_of(SIM("gpu-utilization", "50"), spec);
+    static const uint32_t DEVICES[] = {1, 3};
+    pod.gpu_indices = DEVICES;
+    pod.gpu_index_count = 2;
+    pod.gpu_memory_mib = 1000;
+    order(&bench, 1, BACKEND_START, &pod);
+    struct backend_fact *facts;
+    size_t count = bench.backend.ops->take_facts(bench.backend.self, &bench.arena, &facts), found = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (facts[i].kind != BACKEND_POD_USAGE)
+            continue;
+        found++;
+        check_true(facts[i].has_gpu_memory, "it is told");
+        for (int d = 0; d < 5; d++)
+            check_int(facts[i].gpu_memory_mib[d], d == 1 || d == 3 ? 250 : -1, "device %d", d);
+    }
+    check_int((int64_t)found, 1, "once it runs");
+    struct backend_device *devices;
+    check_int((int64_t)bench.backend.ops->read_devices(bench.backend.self, "node0", &bench.arena, &devices), 4,
+              "up to the last one that is held");
+    check_int(devices[3].memory_used_mib, 250, "used of one");
+    check_int(devices[2].memory_used_mib, -1, "nobody measures what nobody holds");
+    check_int((int64_t)bench.backend.ops->read_devices(bench.backend.self, "node1", &bench.arena, &devices), 0,
+              "another node");
+    bench_close(&bench);
+}
+
 static void test_nodes(void)
 {
     struct bench bench = {0};
@@ -291,6 +389,9 @@ int main(void)
         live_through(&LIVES[i], true);
     }
     test_orders_twice();
+    test_load();
+    test_node_loads();
+    test_gpu_memory();
     test_nodes();
     test_speed_changes_on_the_way();
     test_logs();

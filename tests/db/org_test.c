@@ -93,7 +93,7 @@ static int delete_pool(struct db_conn *conn, void *context, struct error *err)
     struct node_pool pool;
     if (db_find_node_pool_by_name(conn, world->cluster_id, "h100", &world->arena, &pool, err) < 0)
         return -1;
-    return db_delete_node_pool(conn, pool.id, NOW_MS, err);
+    return db_delete_node_pool(conn, pool.id, "", NOW_MS, err);
 }
 
 static int delete_default_pool(struct db_conn *conn, void *context, struct error *err)
@@ -102,7 +102,7 @@ static int delete_default_pool(struct db_conn *conn, void *context, struct error
     int64_t id;
     if (db_find_default_node_pool(conn, world->cluster_id, &id, err) < 0)
         return -1;
-    return db_delete_node_pool(conn, id, NOW_MS, err);
+    return db_delete_node_pool(conn, id, "", NOW_MS, err);
 }
 
 static int relabel_node(struct db_conn *conn, void *context, struct error *err)
@@ -343,7 +343,7 @@ static int delete_default(struct db_conn *conn, void *context, struct error *err
 static int finish(struct db_conn *conn, void *context, struct error *err)
 {
     (void)context;
-    return db_finish_project_deletion(conn, 4, err);
+    return db_finish_project_deletion(conn, 4, NOW_MS, err);
 }
 
 static int end_workload(struct db_conn *conn, void *context, struct error *err)
@@ -377,6 +377,8 @@ static int add_samples(struct db_conn *conn, void *context, struct error *err)
     return run_sql(conn,
                    "INSERT INTO samples (scope, scope_id, metric, time_ms, value) VALUES "
                    "('project', 2, 'GPU_ALLOCATION', 1000, 2), ('project', 2, 'GPU_ALLOCATION', 2000, 4), "
+                   "('project', 2, 'GPU_UTILIZATION', 1000, -1), ('project', 2, 'GPU_UTILIZATION', 2000, 60), "
+                   "('project', 2, 'GPU_UTILIZATION', 3000, 30), ('project', 2, 'GPU_UTILIZATION', 3500, -1), "
                    "('node', 1, 'GPU_UTILIZATION_PER_GPU:10', 1, 0), ('node', 1, 'GPU_UTILIZATION_PER_GPU:9', 1, 0)",
                    err);
 }
@@ -406,6 +408,15 @@ static void test_samples(struct world *world)
     check_int(db_average_series(conn, &series, STARTS, COUNT(STARTS), 4000, averages, &world->err), 0, "average");
     check_true(averages[0] == 4 && averages[1] == 3.6 && averages[2] == 2.5,
                "what was before the first row counts as nothing: %g %g %g", averages[0], averages[1], averages[2]);
+    series.metric = "GPU_UTILIZATION";
+    check_int(db_average_series(conn, &series, STARTS, COUNT(STARTS), 4000, averages, &world->err), 0, "average");
+    check_true(averages[0] == 30 && averages[1] == 50 && averages[2] == 50,
+               "what nobody measured is left out: %g %g %g", averages[0], averages[1], averages[2]);
+    check_int(db_read_series(conn, &series, TIMES, COUNT(TIMES), values, &is_found, &world->err), 0, "read");
+    check_true(is_found && isnan(values[1]) && values[3] == 60 && isnan(values[4]), "and is a gap: %g %g %g", values[1],
+               values[3], values[4]);
+    check_int(db_average_series(conn, &series, &TIMES[4], 1, 10000, averages, &world->err), 0, "average of a gap");
+    check_true(isnan(averages[0]), "is none: %g", averages[0]);
     check_int(db_list_series(conn, "node", 1, "GPU_UTILIZATION_PER_GPU:", &world->arena, &metrics, &metric_count,
                              &world->err),
               0, "list");

@@ -44,7 +44,7 @@ static void mark_and_answer(struct call *call, json_t *object, int64_t grace)
 
 static void remove_now(struct call *call, json_t *object, bool is_marked)
 {
-    if (call->resource == RESOURCE_PODS && call->kube->traits.does_mark_first && !is_marked) {
+    if (call->resource == RESOURCE_PODS && !is_marked) {
         mark(call, object, 0);
         store_put(&call->kube->store, call->resource, call_key(call), object);
     }

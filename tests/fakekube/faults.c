@@ -7,17 +7,23 @@ static bool fits(const json_t *match, const char *member, const char *value)
     return !wanted || strcmp(wanted, value) == 0;
 }
 
+// "worker-*"
+static bool fits_begin(const json_t *match, const char *member, const char *value)
+{
+    const char *wanted = json_text_at(match, member);
+    size_t length = wanted ? strlen(wanted) : 0;
+    bool is_begin = length > 0 && wanted[length - 1] == '*';
+    return is_begin ? strncmp(wanted, value, length - 1) == 0 : fits(match, member, value);
+}
+
 static bool fault_fits(const json_t *fault, const struct call *call)
 {
     json_t *match = json_object_get(fault, "match");
     const char *resource = call->resource >= 0 ? RESOURCES[call->resource].plural : "";
-    const char *name = json_text_at(match, "name");
-    size_t length = name ? strlen(name) : 0;
-    bool is_begin = length > 0 && name[length - 1] == '*'; // "worker-*"
-    bool is_name = is_begin ? strncmp(name, call->name, length - 1) == 0 : fits(match, "name", call->name);
-    return is_name && fits(match, "verb", call->verb) && fits(match, "resource", resource) &&
+    return fits_begin(match, "name", call->name) && fits_begin(match, "path", call->path) &&
+           fits(match, "verb", call->verb) && fits(match, "resource", resource) &&
            fits(match, "subresource", call->subresource) && fits(match, "namespace", call->namespace) &&
-           fits(match, "path", call->path) && fits(match, "method", call->method);
+           fits(match, "method", call->method);
 }
 
 static int64_t count(json_t *fault, const char *member, int64_t more)

@@ -29,7 +29,7 @@ void kube_set_version(struct kube *kube, const char *version)
         .has_stream_lists = minor >= 27,
         .is_exact_future_a_504 = minor >= 31,
         .has_policy_v1 = minor >= 22,
-        .does_mark_first = minor >= 27,
+        .is_old_cache = minor <= 26,
     };
 }
 

@@ -15,7 +15,7 @@ struct traits {
     bool has_stream_lists;      // sendInitialEvents is known
     bool is_exact_future_a_504; // else 500
     bool has_policy_v1;
-    bool does_mark_first; // a pod that goes at once is modified before; and who patches a uid hears 422, not 409
+    bool is_old_cache; // 504 without Retry-After; a version that is no number is a 500
 };
 
 // A command to open watches: those opened before it obey once.

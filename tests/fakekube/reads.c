@@ -34,6 +34,17 @@ int fail_options(struct call *call, const char *field, const char *detail)
     return fail_wrong_options(call, causes);
 }
 
+int fail_watch_options(struct call *call)
+{
+    static const char FIELD[] = "resourceVersionMatch";
+    json_t *causes = json_array();
+    add_wrong_option(causes, "FieldValueForbidden", FIELD, "Forbidden: resourceVersionMatch is forbidden for watch");
+    if (!*call_query(call, "resourceVersion"))
+        add_wrong_option(causes, "FieldValueForbidden", FIELD,
+                         "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided");
+    return fail_wrong_options(call, causes);
+}
+
 int filter_read(struct call *call, struct filter *out_filter)
 {
     char wrong[200];
@@ -69,8 +80,9 @@ int64_t read_version(struct call *call)
         return -1;
     if (text[strspn(text, "0123456789")] == '\0')
         return strtoll(text, NULL, 10);
-    call_fail(call, 400, "BadRequest", "resourceVersion: Invalid value: \"%s\": strconv.ParseUint: invalid syntax",
-              text);
+    bool is_old = call->kube->traits.is_old_cache;
+    call_fail(call, is_old ? 500 : 400, is_old ? "" : "BadRequest",
+              "resourceVersion: Invalid value: \"%s\": strconv.ParseUint: invalid syntax", text);
     return -2;
 }
 
@@ -85,8 +97,10 @@ int fail_too_large(struct call *call, int64_t version)
     call_fail(call, 504, "Timeout", "Too large resource version: %" PRId64 ", current: %" PRId64, version, newest);
     json_object_del(call->value, "details");
     call_add_cause(call, "ResourceVersionTooLarge", "Too large resource version", NULL);
-    call_set_details(call, "retryAfterSeconds", json_integer(1));
-    buffer_text(&call->headers, "Retry-After: 1\r\n");
+    if (!kube->traits.is_old_cache) {
+        call_set_details(call, "retryAfterSeconds", json_integer(1));
+        buffer_text(&call->headers, "Retry-After: 1\r\n");
+    }
     return -1;
 }
 

@@ -16,6 +16,8 @@ void filter_done(struct filter *filter);
 bool filter_passes(const struct filter *filter, const struct revision *revision);
 // 422 of ListOptions.
 int fail_options(struct call *call, const char *field, const char *detail);
+// A watch with a match rule, where none is allowed.
+int fail_watch_options(struct call *call);
 // The version a reader named; -1: none, or 0; -2: no number, and 400 is answered.
 int64_t read_version(struct call *call);
 int get_object(struct call *call);

@@ -50,6 +50,13 @@ def test_a_fault_can_name_a_verb_a_name_and_a_subresource(fake, namespace):
     assert fake.ask("POST", pods(namespace, "b1/binding"), binding("b1")).code == 201
 
 
+def test_a_fault_can_name_how_a_path_begins(fake, namespace):
+    fake.fault({"path": "/api/v1/nod*"}, times=0, status={"code": 500, "reason": "InternalError"})
+    assert fake.ask("GET", "/api/v1/nodes?limit=1").code == 500
+    assert fake.ask("GET", "/api/v1/nodes/node-00000").code == 500
+    assert fake.ask("GET", pods(namespace)).code == 200
+
+
 @pytest.mark.parametrize("action", [{"reset": True}, {"dropAnswer": True}, {"status": {"code": 503, "empty": True}}])
 def test_whether_the_work_is_done(fake, namespace, action):
     fake.fault({"verb": "create", "resource": "pods"}, **action)

@@ -234,7 +234,7 @@ static int check_options(struct call *call, bool *out_is_streaming)
     const struct traits *traits = &call->kube->traits;
     *out_is_streaming = false;
     if (!wants || !traits->has_stream_lists)
-        return *match ? fail_options(call, "resourceVersionMatch", "resourceVersionMatch is forbidden for watch") : 0;
+        return *match ? fail_watch_options(call) : 0;
     if (!traits->does_stream_lists)
         return fail_options(call, "sendInitialEvents",
                             "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled");

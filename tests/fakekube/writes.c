@@ -291,7 +291,7 @@ int patch_object(struct call *call)
         return call_fail_not_found(call);
     json_t *before = revision_value(found), *after = json_deep_copy(before);
     int rc = apply_patch(call, after);
-    if (rc == 0 && call->kube->traits.does_mark_first)
+    if (rc == 0)
         rc = check_uid_stays(call, before, after);
     if (rc == 0)
         rc = object_check_preconditions(call, before, json_text_at(after, "metadata.uid"),

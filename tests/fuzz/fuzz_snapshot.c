@@ -4,7 +4,7 @@
 #include "base/json_writer.h"
 #include "form/snapshot_reader.h"
 #include "form/snapshot_writer.h"
-#include "simulation/simulation.h"
+#include "scheduler/simulation.h"
 
 #include <assert.h>
 #include <string.h>

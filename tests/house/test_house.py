@@ -42,7 +42,7 @@ FLOORS = {
         {"kubernetes/streams", "kubernetes/metrics"},
         {"kubernetes"},
     ],
-    "cli": [{"."}, {"commands"}],
+    "cli": [{"."}, {"submit"}, {"commands"}],
     "reconciler": [{"."}, {"world", "serving"}, {"turn", "check"}, {"outcome"}],
     "api": [
         {"."},
@@ -71,6 +71,7 @@ FACES = {
             "questions",
             "present",
             "draft",
+            "quota_trial",
             "view",
             "cycles",
             "adoption",
@@ -338,7 +339,6 @@ CALLED_LATER = {
     "kube_find_untolerated",
     "kube_quantity_milli",
     "kube_tolerations_read",
-    "kube_usage_read",
     "kube_watch_forget",
 }
 

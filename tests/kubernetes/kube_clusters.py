@@ -25,6 +25,9 @@ class Views:
     def live_pods(self):
         return {name: pod for name, pod in self.pods().items() if pod["status"]["phase"] in ("Pending", "Running")}
 
+    def version(self):
+        return self.ask("GET", "/version").json["gitVersion"]
+
     def node(self, name):
         return self.ask("GET", f"/api/v1/nodes/{name}").json
 

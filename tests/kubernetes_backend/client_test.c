@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define STAND_IN "tests/kubernetes_backend/stand_in.py"
 
@@ -320,6 +321,44 @@ static void check_tls_case(const char *what, const char *cluster, const char *us
     kube_access_destroy(access);
 }
 
+static void trust(const char *authority)
+{
+    char command[200];
+    snprintf(command, sizeof(command), "cp %s/%s.pem %s/trust.pem", folder, authority, folder);
+    check_int(system(command), 0, "the file of authorities");
+}
+
+static __attribute__((noinline)) enum kube_outcome ask(struct kube_client *client)
+{
+    struct kube_answer got;
+    kube_client_call(client, &(struct kube_call){.path = "/echo"}, &got, NULL);
+    enum kube_outcome outcome = got.outcome;
+    kube_answer_done(&got);
+    return outcome;
+}
+
+// The authority of a cluster is replaced while a client lives: its file is read again 5 s after the last refusal.
+static __attribute__((noinline)) void check_new_authority(int port)
+{
+    char cluster[300];
+    snprintf(cluster, sizeof(cluster),
+             "server: 'https://127.0.0.1:%d', certificate-authority: %s/trust.pem, tls-server-name: kubernetes", port,
+             folder);
+    trust("other");
+    struct kube_access *access = access_of(cluster, "token: a");
+    struct kube_client *client = client_of(access, NULL);
+    check_int(ask(client), KUBE_NOT_SENT, "an authority of before");
+    trust("ca");
+    enum kube_outcome outcome = KUBE_NOT_SENT;
+    for (int64_t from_us = timestamp_monotonic_us();
+         outcome != KUBE_ANSWERED && timestamp_monotonic_us() - from_us < 20 * 1000000;)
+        if ((outcome = ask(client)) != KUBE_ANSWERED)
+            usleep(100000);
+    check_int(outcome, KUBE_ANSWERED, "its new one");
+    kube_client_destroy(client);
+    kube_access_destroy(access);
+}
+
 static void check_tls(void)
 {
     struct side_program server;
@@ -349,6 +388,7 @@ static void check_tls(void)
     check_tls_case("another authority", cluster, "token: a", KUBE_NOT_SENT, true);
     snprintf(cluster, sizeof(cluster), "server: 'https://127.0.0.1:%d', tls-server-name: kubernetes", server.port);
     check_tls_case("the system's authorities", cluster, "token: a", KUBE_NOT_SENT, true);
+    check_new_authority(server.port);
     side_program_stop(&server);
 }
 

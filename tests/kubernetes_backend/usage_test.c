@@ -33,6 +33,13 @@ static void test_usage(void)
     check_int(usages[0].window_ms, 30000, "over how long");
     check_int(usages[1].cpu_milli, 0, "what is no quantity counts as nothing");
     json_decref(list);
+    list = json_loads(quoted(&arena, "{'items':[{'metadata':{'name':'n1'},'usage':{'cpu':'3','memory':'8Gi'}}]}"), 0,
+                      NULL);
+    check_int((int64_t)kube_usage_read(list, &arena, &usages), 1, "a node");
+    check_text(usages[0].namespace, "", "has no namespace");
+    check_int(usages[0].cpu_milli, 3000, "CPU of a node");
+    check_int(usages[0].memory_bytes, 8589934592, "memory of a node");
+    json_decref(list);
     check_int((int64_t)kube_usage_read(NULL, &arena, &usages), 0, "no list");
     arena_done(&arena);
 }
@@ -102,15 +109,22 @@ static void test_pages(void)
 static void test_of_pod(void)
 {
     static const struct kube_dcgm_device DEVICES[] = {
-        {.namespace = "n", .pod = "p", .utilization = 20},
-        {.namespace = "n", .pod = "p", .utilization = 60},
-        {.namespace = "n", .pod = "p", .utilization = -1},
-        {.namespace = "m", .pod = "p", .utilization = 99},
+        {.namespace = "n", .pod = "p", .utilization = 20, .index = 1, .memory_used_mib = 100},
+        {.namespace = "n", .pod = "p", .utilization = 60, .index = 1, .memory_used_mib = 20},
+        {.namespace = "n", .pod = "p", .utilization = -1, .index = 2, .memory_used_mib = -1},
+        {.namespace = "n", .pod = "p", .utilization = -1, .index = 7, .memory_used_mib = 5},
+        {.namespace = "m", .pod = "p", .utilization = 99, .index = 3, .memory_used_mib = 9},
+        {.namespace = "m", .pod = "x", .utilization = -1, .index = 3, .memory_used_mib = -1},
     };
     double utilization = 7;
     check_true(kube_dcgm_of_pod(DEVICES, COUNT(DEVICES), "n", "p", &utilization) && (int)utilization == 40,
                "the mean of what is known: %g", utilization);
     check_true(!kube_dcgm_of_pod(DEVICES, COUNT(DEVICES), "n", "q", &utilization), "a pod without devices");
+    int32_t mib[4];
+    check_true(kube_dcgm_memory_of_pod(DEVICES, COUNT(DEVICES), "n", "p", mib, COUNT(mib)) && mib[0] == -1 &&
+                   mib[1] == 120 && mib[2] == -1 && mib[3] == -1,
+               "memory by device, of its instances together; not that of devices beyond what is told");
+    check_true(!kube_dcgm_memory_of_pod(DEVICES, COUNT(DEVICES), "m", "x", mib, COUNT(mib)), "nobody tells it");
 }
 
 int main(void)

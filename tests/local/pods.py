@@ -1,5 +1,6 @@
 """Workloads of the local backend and their processes. What runs is looked at in /proc, not believed."""
 
+import datetime
 import pathlib
 import subprocess
 
@@ -133,3 +134,15 @@ class Gpus:
 
 def has_cgroups(server):
     return any(line.split()[2].startswith("cgroup") for line in open(f"/proc/{server.process.pid}/mounts"))
+
+
+# For a shell.
+HOLDS_30_MB = r"x=$(head -c 30000000 /dev/zero | tr '\0' x); echo up; while :; do :; done"
+
+
+def used(server, of, metric):
+    """The latest value; 0: nothing has measured it."""
+    now = datetime.datetime.now(datetime.UTC)
+    begin, end = ((now + datetime.timedelta(seconds=s)).strftime("%Y-%m-%dT%H:%M:%S.%fZ") for s in (-1, 0))
+    answer = server.get(f"/api/v1/{of}/metrics", metricType=metric, start=begin, end=end, numberOfSamples=1)
+    return max((float(m["values"][-1]["value"]) for m in answer.json["measurements"] if m["values"]), default=0)

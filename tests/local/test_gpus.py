@@ -266,26 +266,44 @@ def test_a_part_of_a_gpu_is_watched(machine, gpus, policy, phase):
     server.wait_phase(workload, phase)
 
 
-def test_utilization_is_measured(machine, gpus):
+def most(server, of, metric):
+    """The largest of the latest values of a metric."""
+    now = datetime.datetime.now(datetime.UTC)
+    start, end = ((now + datetime.timedelta(seconds=s)).strftime("%Y-%m-%dT%H:%M:%S.%fZ") for s in (-1, 0))
+    answer = server.get(f"/api/v1/{of}/metrics", metricType=metric, start=start, end=end, numberOfSamples=1)
+    return max((float(m["values"][-1]["value"]) for m in answer.json["measurements"] if m["values"]), default=0)
+
+
+def wait_most(server, of, metric, want):
+    server.wait_for(f"{metric} is {want}", lambda: most(server, of, metric) == want)
+
+
+def test_utilization_and_memory_are_measured(machine, gpus):
+    """The memory of a device that one pod has alone is all that is used of it. A hundredth more is not told."""
     server = machine()
     workload = submit(server, "busy", RUNS)
     wait_log(server, workload, "up")
-    gpus.set(0, "util=73")
-    node = node_of(server)["id"]
+    gpus.set(0, "util=73 used=5000 proc=pod:1000")
+    node = f"nodes/{node_of(server)['id']}"
+    wait_most(server, node, "GPU_UTILIZATION_PER_GPU", 73)
+    wait_most(server, f"workloads/{workload}", "GPU_MEMORY_USAGE_BYTES", 5000 << 20)
+    wait_most(server, node, "GPU_MEMORY_USAGE_BYTES_PER_GPU", 5000 << 20)
+    gpus.set(0, "util=74 used=5040 proc=pod:1000")
+    wait_most(server, node, "GPU_UTILIZATION_PER_GPU", 74)
+    assert most(server, f"workloads/{workload}", "GPU_MEMORY_USAGE_BYTES") == 5000 << 20
 
-    def busiest():
-        now = datetime.datetime.now(datetime.UTC)
-        start, end = ((now + datetime.timedelta(seconds=s)).strftime("%Y-%m-%dT%H:%M:%SZ") for s in (-60, 1))
-        answer = server.get(
-            f"/api/v1/nodes/{node}/metrics",
-            metricType="GPU_UTILIZATION_PER_GPU",
-            start=start,
-            end=end,
-            numberOfSamples=5,
-        )
-        return max((float(m["values"][-1]["value"]) for m in answer.json["measurements"] if m["values"]), default=0)
 
-    server.wait_for("the utilization", lambda: busiest() == 73)
+def test_of_a_shared_gpu_each_pod_uses_the_memory_of_its_processes(machine, gpus):
+    server = machine()
+    half = {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5}
+    spec = {"command": "/bin/sh -c", "args": f"'{RUNS}'", "compute": half}
+    both = [server.submit(name, "team-a", 0, spec=spec) for name in ("one", "two")]
+    for workload in both:
+        wait_log(server, workload, "up")
+    gpus.set(0, "used=9000 proc=pod:1000")  # of the supervisor, the shell and its sleep
+    for workload in both:
+        (pod,) = server.get(f"/api/v1/workloads/{workload}/pods").json["pods"]
+        wait_most(server, f"workloads/{workload}/pods/{pod['id']}", "GPU_MEMORY_USAGE_BYTES", 3000 << 20)
 
 
 def test_idle_limits_go_by_what_the_driver_measures(machine, gpus):

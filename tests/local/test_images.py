@@ -8,7 +8,7 @@ import signal
 import time
 
 import pytest
-from pods import events_of, give, log_of, processes_of, submit, supervisors_of, wait_log
+from pods import HOLDS_30_MB, events_of, give, log_of, processes_of, submit, supervisors_of, used, wait_log
 from servers import PRORATA, ROOT
 
 AS_ROOT = os.geteuid() == 0
@@ -118,6 +118,19 @@ def test_another_policy_is_refused(folder):
         timeout=60,
     )
     assert ended.returncode == 2 and "--local-images: auto, required or ignore" in ended.stderr
+
+
+def test_cpu_and_memory_of_a_container_are_measured(start, runtime):
+    server = start(**runtime.install("podman"))
+    workload = image_submit(server, "busy", HOLDS_30_MB)
+    wait_log(server, workload, "up")
+    of = f"workloads/{workload}"
+    for _ in range(2):
+        server.wait_for("its cores", lambda: 0.05 < used(server, of, "CPU_USAGE_CORES") < 4)
+        server.wait_for("its memory", lambda: 30e6 < used(server, of, "CPU_MEMORY_USAGE_BYTES") < 300e6)
+        server.kill()
+        server.start()
+    assert len(runtime.calls("inspect")) < 8, "asked once in each life of the server"
 
 
 @pytest.mark.parametrize("name", ["podman", "docker"])

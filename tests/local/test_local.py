@@ -12,6 +12,7 @@ import time
 import pytest
 from pods import (
     GPUS,
+    HOLDS_30_MB,
     RUNS,
     log_lines,
     log_of,
@@ -22,6 +23,7 @@ from pods import (
     stop_command,
     submit,
     supervisors_of,
+    used,
     wait_log,
 )
 from servers import PRORATA
@@ -357,17 +359,46 @@ def test_a_folder_belongs_to_one_backend(local):
     local.start()
 
 
+@pytest.mark.parametrize("by", ["cgroups, where there are any", "processes"])
+def test_cpu_and_memory_of_pods_are_measured(start, request, by):
+    if by == "processes":
+        request.getfixturevalue("without_cgroups")
+    server = start("--local-gpus", "1")
+    workload = submit(server, "busy", HOLDS_30_MB, gpus=0)
+    wait_log(server, workload, "up")
+
+    of = f"workloads/{workload}"
+    server.wait_for("its cores", lambda: 0.05 < used(server, of, "CPU_USAGE_CORES") < 4)
+    server.wait_for("its memory", lambda: 30e6 < used(server, of, "CPU_MEMORY_USAGE_BYTES") < 300e6)
+    (node,) = server.get("/api/v1/nodes").json["nodes"]
+    of = f"nodes/{node['id']}"
+    server.wait_for("the machine's cores", lambda: used(server, of, "CPU_USAGE_CORES") > 0.05)
+    assert 30e6 < used(server, of, "CPU_MEMORY_USAGE_BYTES") < node["prorata"]["cpuMemoryBytes"]
+
+
 def test_what_nothing_measures_is_not_idle(local):
     workload = submit(local, "unknown", RUNS)
     wait_log(local, workload, "up")
 
-    def samples(metric):
+    def now_span():
         now = datetime.datetime.now(datetime.UTC)
-        start, end = ((now + datetime.timedelta(seconds=s)).strftime("%Y-%m-%dT%H:%M:%SZ") for s in (-60, 1))
+        start, end = ((now + datetime.timedelta(seconds=s)).strftime("%Y-%m-%dT%H:%M:%SZ") for s in (-60, 0))
+        return {"start": start, "end": end, "numberOfSamples": 2}
+
+    def samples(metric):
         (pod,) = local.get(f"/api/v1/workloads/{workload}/pods").json["pods"]
         path = f"/api/v1/workloads/{workload}" + ("" if metric == "GPU_ALLOCATION" else f"/pods/{pod['id']}")
-        return local.get(f"{path}/metrics", metricType=metric, start=start, end=end, numberOfSamples=2)
+        return local.get(f"{path}/metrics", metricType=metric, **now_span())
 
     local.wait_for("samples of the workload", lambda: samples("GPU_ALLOCATION").status == 200)
     assert samples("GPU_UTILIZATION").status == 207
     assert local.get("/api/v1/workloads/idle", minIdleSeconds=0).json["total"]["count"] == 0
+    (pool,) = local.get("/api/v1/overview").json["nodePools"]
+    assert pool["gpusAllocated"] == 1 and pool["gpusIdle"] is None
+    for kind, values in (("ALLOCATED_GPUS", [{"value": "1"}]), ("IDLE_ALLOCATED_GPUS", [])):
+        assert local.get("/api/v1/nodes/telemetry", telemetryType=kind).json["values"] == values
+    (node,) = local.get("/api/v1/nodes").json["nodes"]
+    cluster = f"clusters/{local.cluster_id()}"
+    for owner, by in ((cluster, {}), (f"nodes/{node['id']}", {}), (cluster, {"groupBy": "Project"})):
+        answer = local.get(f"/api/v1/{owner}/metrics", metricType="GPU_UTILIZATION", **by, **now_span())
+        assert answer.json["measurements"] and not any(m["values"] for m in answer.json["measurements"]), owner

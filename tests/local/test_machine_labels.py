@@ -12,9 +12,15 @@ def test_labels_of_the_machine_stay_over_a_restart(make_server):
         "PATCH", f"/api/v1/nodes/{node['name']}", {"labels": {"node-model": "dgx-2", "run-ai/node-type": "a100"}}
     )
     assert changed.status == 200 and changed.json["nodePool"] == "dgx", changed
+    assert server.post(f"/api/v1/nodes/{node['id']}/cordon", {"reason": "a new fan"}).status == 200
     server.kill()
     server.start()
     (node,) = server.get("/api/v1/nodes").json["nodes"]
+    assert node["prorata"]["cordon"]["reason"] == "a new fan"
+    answer = server.post(f"/api/v1/nodes/{node['id']}/uncordon")
+    assert answer.status == 200 and not answer.json["prorata"]["cordoned"], "nobody else closed it"
+    told = server.get("/api/v1/events", kind="nodes").json["events"]
+    assert [e["reason"] for e in told] == ["NodeSchedulable", "NodeNotSchedulable"], "it did not join again"
     assert node["nodePool"] == "dgx" and node["prorata"]["labels"] == {
         "kubernetes.io/hostname": os.uname().nodename,
         "node-model": "dgx-2",

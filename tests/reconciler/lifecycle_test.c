@@ -76,6 +76,10 @@ static void test_suspend_and_resume(void)
     check_text(live_phase(&live, "job"), "Resuming", "resumed while it is still stopping: it waits for that");
     live_advance(&live, 10000);
     check_text(live_phase(&live, "job"), "Running", "and runs again");
+    live_suspend(&live, "job");
+    live_resume(&live, "job"); // before a turn saw either
+    live_run(&live);
+    check_text(live_phase(&live, "job"), "Running", "both at once: it runs on");
     live_check(&live, "suspend and resume");
     live_close(&live);
 }

@@ -4,7 +4,7 @@
 #include "form/snapshot_reader.h"
 #include "reconciler/check/plan_check.h"
 #include "scheduler/scheduler.h"
-#include "simulation/simulation.h"
+#include "scheduler/simulation.h"
 #include "tests/support/check.h"
 #include "tests/support/rich_document.h"
 

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "scheduler/scheduler.h"
-#include "simulation/simulation.h"
+#include "scheduler/simulation.h"
 #include "tests/support/check.h"
 #include "tests/support/random_cluster.h"
 

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "form/snapshot_reader.h"
-#include "simulation/simulation.h"
+#include "scheduler/simulation.h"
 #include "tests/support/check.h"
 
 #include <dirent.h>

@@ -7,7 +7,7 @@
 #include "form/plan_writer.h"
 #include "form/snapshot_reader.h"
 #include "form/snapshot_writer.h"
-#include "simulation/simulation.h"
+#include "scheduler/simulation.h"
 #include "tests/support/check.h"
 #include "tests/support/random_document.h"
 

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "form/plan_writer.h"
 #include "form/snapshot_reader.h"
-#include "simulation/simulation.h"
+#include "scheduler/simulation.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -367,7 +367,7 @@ static int begin_pod(struct db_conn *conn, void *context, struct error *err)
         db_update_workload(conn, &workload, err) == 0 &&
         db_add_phase_if_wished(conn, writes->workload_id, DESIRED_RUNNING, PHASE_RUNNING, "", NOW_MS, err) == 0 &&
         db_add_event(conn, &event, err) == 0 && db_update_queue_figures(conn, &figures, err) == 0 &&
-        db_put_sample(conn, &sample, err) == 0;
+        db_put_sample(conn, &sample, err) == 0 && db_put_sparse_sample(conn, &sample, err) == 0;
     return is_done ? 0 : -1;
 }
 
@@ -457,11 +457,14 @@ static int delete_department(struct db_conn *conn, void *context, struct error *
 }
 
 const struct write_case DB_WRITES[] = {
-    {"create a department", create_department, 7},
-    {"create a project", create_project, 9},
-    {"change a department", change_department, 5},
-    {"change a project", change_project, 5},
-    {"set a quota", set_quota, 7},
+    {"a node fails", db_write_failed_node, 5},
+    {"a node is drained", db_write_drain, 6},
+    {"create, change and delete a node pool", db_write_pool, 21},
+    {"create a department", create_department, 8},
+    {"create a project", create_project, 10},
+    {"change a department", change_department, 8},
+    {"change a project", change_project, 8},
+    {"set a quota", set_quota, 8},
     {"create a user", create_user, 1},
     {"create an access key", create_access_key, 2},
     {"create an access rule", create_rule, 5},
@@ -480,7 +483,7 @@ const struct write_case DB_WRITES[] = {
     {"resume it", resume, 6},
     {"change its specification", db_write_specification, 3},
     {"scale it", db_write_scale, 1},
-    {"a cycle binds its pod", begin_pod, 8},
+    {"a cycle binds its pod", begin_pod, 9},
     {"adopt a pod", adopt, 19},
     {"delete a workload", delete_workload, 6},
     {"a cycle ends its pod", end_pod, 5},
@@ -489,7 +492,7 @@ const struct write_case DB_WRITES[] = {
     {"create a notification channel", create_channel, 1},
     {"notify a person and a channel", notify, 16},
     {"delete the access rules of a user", delete_rules, 1},
-    {"delete a project with a workload", delete_project, 5},
-    {"delete its department", delete_department, 8},
+    {"delete a project with a workload", delete_project, 7},
+    {"delete its department", delete_department, 10},
     {NULL, NULL, 0},
 };

@@ -19,6 +19,11 @@ int db_writes_seed(struct db_conn *conn, void *context, struct error *err);
 int db_write_specification(struct db_conn *conn, void *context, struct error *err);
 int db_write_scale(struct db_conn *conn, void *context, struct error *err);
 
+// Those about nodes and node pools (db_write_nodes.c).
+int db_write_failed_node(struct db_conn *conn, void *context, struct error *err);
+int db_write_drain(struct db_conn *conn, void *context, struct error *err);
+int db_write_pool(struct db_conn *conn, void *context, struct error *err);
+
 struct write_case {
     const char *name;   // NULL: the end
     db_write_fn fn;     // its context is a struct db_writes

@@ -48,7 +48,7 @@ int kube_exchange_begin(struct kube_exchange *exchange, struct kube_access *acce
     *answer = (struct kube_answer){.retry_after_ms = -1, .attempts = attempts + 1};
     *exchange = (struct kube_exchange){.answer = answer};
     if (kube_transfer_init(&exchange->transfer, access, call, LIMITS_MS[call->limit], stopping, &problem) < 0) {
-        answer->outcome = KUBE_NO_CREDENTIALS;
+        answer->outcome = stopping && atomic_load(stopping) ? KUBE_STOPPED : KUBE_NO_CREDENTIALS;
         snprintf(answer->status.message, sizeof(answer->status.message), "%s", problem.message);
         return -1;
     }

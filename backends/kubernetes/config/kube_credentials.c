@@ -4,6 +4,7 @@
 #include "backends/kubernetes/config/kube_exec.h"
 #include "backends/kubernetes/config/kube_file.h"
 #include "base/buffer.h"
+#include "base/condition.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/timestamp.h"
@@ -36,13 +37,9 @@ struct kube_credentials {
 struct kube_credentials *kube_credentials_create(const struct kube_config *config)
 {
     struct kube_credentials *credentials = memory_array(1, sizeof(*credentials));
-    pthread_condattr_t attributes;
     credentials->config = config;
     pthread_mutex_init(&credentials->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&credentials->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&credentials->changed);
     return credentials;
 }
 
@@ -207,8 +204,7 @@ static int renew(struct kube_credentials *credentials, const atomic_bool *stoppi
 
 static void wait_a_little(struct kube_credentials *credentials)
 {
-    int64_t until_us = timestamp_monotonic_us() + LOOK_MS * 1000;
-    struct timespec until = {.tv_sec = until_us / 1000000, .tv_nsec = until_us % 1000000 * 1000};
+    struct timespec until = condition_after(LOOK_MS);
     (void)pthread_cond_timedwait(&credentials->changed, &credentials->lock, &until);
 }
 

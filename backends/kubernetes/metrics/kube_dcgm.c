@@ -246,18 +246,40 @@ size_t kube_dcgm_read(const char *text, size_t length, struct arena *arena, stru
     return page.count;
 }
 
+static bool is_of_pod(const struct kube_dcgm_device *device, const char *namespace, const char *pod)
+{
+    return strcmp(device->pod, pod) == 0 && strcmp(device->namespace, namespace) == 0;
+}
+
 bool kube_dcgm_of_pod(const struct kube_dcgm_device *devices, size_t count, const char *namespace, const char *pod,
                       double *out_utilization)
 {
     double sum = 0;
     size_t known = 0;
     for (size_t i = 0; i < count; i++)
-        if (devices[i].utilization >= 0 && strcmp(devices[i].pod, pod) == 0 &&
-            strcmp(devices[i].namespace, namespace) == 0) {
+        if (devices[i].utilization >= 0 && is_of_pod(&devices[i], namespace, pod)) {
             sum += devices[i].utilization;
             known++;
         }
     if (known)
         *out_utilization = sum / (double)known;
     return known > 0;
+}
+
+bool kube_dcgm_memory_of_pod(const struct kube_dcgm_device *devices, size_t count, const char *namespace,
+                             const char *pod, int32_t *out_mib, size_t size)
+{
+    bool is_known = false;
+    for (size_t i = 0; i < size; i++)
+        out_mib[i] = -1;
+    for (size_t i = 0; i < count; i++) {
+        const struct kube_dcgm_device *device = &devices[i];
+        if (device->memory_used_mib < 0 || device->index < 0 || (size_t)device->index >= size ||
+            !is_of_pod(device, namespace, pod))
+            continue;
+        int64_t sum = device->memory_used_mib + (out_mib[device->index] > 0 ? out_mib[device->index] : 0);
+        out_mib[device->index] = (int32_t)(sum < INT32_MAX ? sum : INT32_MAX); // of instances of one device together
+        is_known = true;
+    }
+    return is_known;
 }

@@ -32,3 +32,7 @@ size_t kube_dcgm_read(const char *text, size_t length, struct arena *arena, stru
 // The mean utilization of the devices that a pod has, in percent. False: none is known.
 bool kube_dcgm_of_pod(const struct kube_dcgm_device *devices, size_t count, const char *namespace, const char *pod,
                       double *out_utilization);
+// The memory that is used of the devices that a pod has, in MiB by the driver's number; -1: not its, or not known.
+// False: none is known.
+bool kube_dcgm_memory_of_pod(const struct kube_dcgm_device *devices, size_t count, const char *namespace,
+                             const char *pod, int32_t *out_mib, size_t size);

@@ -2,23 +2,21 @@
 
 #include "backends/kubernetes/client/kube_client.h"
 #include "backends/kubernetes/client/kube_path.h"
+#include "backends/kubernetes/metrics/kube_rounds.h"
 #include "backends/kubernetes/objects/kube_meta.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/log.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     PERIOD_MS = 10000,
     PAGES_MAX = 64, // of one round: the next goes on behind them
     PAGE_MAX = 4 << 20,
-    LIST_MAX = 16 << 20,
-    STACK_BYTES = 512 * 1024
+    LIST_MAX = 16 << 20
 };
 
 #define PART "500" // pods of one answer
@@ -30,11 +28,7 @@ struct kube_gpu_reader {
     struct kube_client *client;
     struct kube_gpu_reader_ops ops;
     void *context;
-    int64_t period_ms;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool stopping;
+    struct kube_rounds *rounds;
     bool has_complained;
     size_t next; // of the exporters: where the next round begins
 };
@@ -74,18 +68,11 @@ static void read_page(struct kube_gpu_reader *reader, const json_t *exporter, st
     buffer_done(&path);
 }
 
-static bool is_stopping(struct kube_gpu_reader *reader)
-{
-    pthread_mutex_lock(&reader->lock);
-    bool stopping = reader->stopping;
-    pthread_mutex_unlock(&reader->lock);
-    return stopping;
-}
-
 // How far a round has come.
 struct round {
     size_t seen;  // exporters, of all parts of the list
     size_t pages; // read
+    struct kube_rounds *rounds;
 };
 
 static void read_pages(struct kube_gpu_reader *reader, const json_t *exporters, struct round *round)
@@ -95,7 +82,7 @@ static void read_pages(struct kube_gpu_reader *reader, const json_t *exporters, 
     struct kube_answer *answer = memory_array(1, sizeof(*answer)); // large for a stack
     json_array_foreach(exporters, i, exporter) {
         const char *node = kube_text_at(exporter, "spec.nodeName");
-        if (round->pages == PAGES_MAX || is_stopping(reader))
+        if (round->pages == PAGES_MAX || kube_rounds_is_ending(round->rounds))
             break;
         if (round->seen++ < reader->next || !*node || strcmp(kube_text_at(exporter, "status.phase"), "Running") != 0 ||
             !reader->ops.wants(reader->context, node))
@@ -127,77 +114,39 @@ static char *read_part(struct kube_gpu_reader *reader, const char *selector, con
 }
 
 // A cluster has exporters of one selector. What a round leaves over is the next one's.
-static void read_round(struct kube_gpu_reader *reader)
+static void read_round(void *context, struct kube_rounds *rounds)
 {
-    struct round round = {0};
+    struct kube_gpu_reader *reader = context;
+    struct round round = {.rounds = rounds};
     for (size_t i = 0; i < sizeof(SELECTORS) / sizeof(SELECTORS[0]) && round.seen == 0; i++) {
         char *from = NULL;
         do {
             char *rest = read_part(reader, SELECTORS[i], from, &round);
             free(from);
             from = rest;
-        } while (from && round.pages < PAGES_MAX && !is_stopping(reader));
+        } while (from && round.pages < PAGES_MAX && !kube_rounds_is_ending(rounds));
         free(from);
     }
     reader->next = round.pages == PAGES_MAX ? round.seen : 0;
-}
-
-static void *run(void *context)
-{
-    struct kube_gpu_reader *reader = context;
-    while (!is_stopping(reader)) {
-        struct timespec until;
-        read_round(reader);
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += reader->period_ms / 1000;
-        until.tv_nsec += reader->period_ms % 1000 * 1000000;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        pthread_mutex_lock(&reader->lock);
-        while (!reader->stopping && pthread_cond_timedwait(&reader->changed, &reader->lock, &until) == 0)
-            ;
-        pthread_mutex_unlock(&reader->lock);
-    }
-    return NULL;
 }
 
 int kube_gpu_reader_create(struct kube_client *client, const struct kube_gpu_reader_ops *ops, void *context,
                            int64_t period_ms, struct kube_gpu_reader **out_reader, struct error *err)
 {
     struct kube_gpu_reader *reader = memory_array(1, sizeof(*reader));
-    pthread_condattr_t clock;
-    pthread_attr_t attributes;
-    *reader = (struct kube_gpu_reader){
-        .client = client, .ops = *ops, .context = context, .period_ms = period_ms > 0 ? period_ms : PERIOD_MS};
-    pthread_mutex_init(&reader->lock, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&reader->changed, &clock);
-    pthread_condattr_destroy(&clock);
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    int code = pthread_create(&reader->thread, &attributes, run, reader);
-    pthread_attr_destroy(&attributes);
-    if (code == 0) {
-        *out_reader = reader;
-        return 0;
+    *reader = (struct kube_gpu_reader){.client = client, .ops = *ops, .context = context};
+    if (kube_rounds_create(period_ms > 0 ? period_ms : PERIOD_MS, 0, read_round, reader, &reader->rounds, err) < 0) {
+        free(reader);
+        return -1;
     }
-    pthread_cond_destroy(&reader->changed);
-    pthread_mutex_destroy(&reader->lock);
-    free(reader);
-    return error_set(err, ERROR_INTERNAL, "cannot start the thread that reads GPUs: %s", strerror(code));
+    *out_reader = reader;
+    return 0;
 }
 
 void kube_gpu_reader_destroy(struct kube_gpu_reader *reader)
 {
     if (!reader)
         return;
-    pthread_mutex_lock(&reader->lock);
-    reader->stopping = true;
-    pthread_cond_signal(&reader->changed);
-    pthread_mutex_unlock(&reader->lock);
-    pthread_join(reader->thread, NULL);
-    pthread_cond_destroy(&reader->changed);
-    pthread_mutex_destroy(&reader->lock);
+    kube_rounds_destroy(reader->rounds);
     free(reader);
 }

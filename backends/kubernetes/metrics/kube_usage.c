@@ -14,6 +14,14 @@ static int64_t window_of(const json_t *item)
     return *text && duration_parse(text, &window_ms, NULL) == 0 ? window_ms : 0;
 }
 
+static void add(struct kube_usage *usage, const json_t *measured)
+{
+    int64_t cpu_milli = kube_quantity_milli_of(kube_value_at(measured, "usage.cpu")),
+            memory_bytes = kube_quantity_units_of(kube_value_at(measured, "usage.memory"));
+    usage->cpu_milli = quantity_add(usage->cpu_milli, cpu_milli > 0 ? cpu_milli : 0);
+    usage->memory_bytes = quantity_add(usage->memory_bytes, memory_bytes > 0 ? memory_bytes : 0);
+}
+
 size_t kube_usage_read(const json_t *list, struct arena *arena, struct kube_usage **out_usages)
 {
     const json_t *items = json_object_get(list, "items"), *item, *container;
@@ -30,12 +38,9 @@ size_t kube_usage_read(const json_t *list, struct arena *arena, struct kube_usag
             .time_ms = kube_time_of(json_object_get(item, "timestamp")),
             .window_ms = window_of(item),
         };
-        json_array_foreach(json_object_get(item, "containers"), k, container) {
-            int64_t cpu_milli = kube_quantity_milli_of(kube_value_at(container, "usage.cpu")),
-                    memory_bytes = kube_quantity_units_of(kube_value_at(container, "usage.memory"));
-            usage->cpu_milli = quantity_add(usage->cpu_milli, cpu_milli > 0 ? cpu_milli : 0);
-            usage->memory_bytes = quantity_add(usage->memory_bytes, memory_bytes > 0 ? memory_bytes : 0);
-        }
+        add(usage, item); // of a node
+        json_array_foreach(json_object_get(item, "containers"), k, container)
+            add(usage, container);
     }
     return count;
 }

@@ -70,6 +70,15 @@ static void heard(struct kube_watch *watch, bool is_good)
     pthread_mutex_unlock(&watch->lock);
 }
 
+// A watch is open, and may have nothing to tell for a minute.
+static void note_begun(void *context)
+{
+    struct kube_watch *watch = ((struct reader *)context)->watch;
+    pthread_mutex_lock(&watch->lock);
+    watch->state.is_connected = true;
+    pthread_mutex_unlock(&watch->lock);
+}
+
 static int push_item(void *context, const char *text, size_t length)
 {
     return kube_queue_push(((struct reader *)context)->watch->queue, KUBE_RECORD_ITEM, text, length);
@@ -275,6 +284,7 @@ static void watch_on(struct reader *reader, struct kube_answer *out_answer, int6
                                           .form = KUBE_LINES_WATCH,
                                           .line_max = (size_t)watch->times.line_max_bytes,
                                           .take = push_event,
+                                          .begin = note_begun,
                                           .context = reader,
                                           .answer = out_answer};
     if (kube_stream_begin(&stream, watch->access, watch->multi, &request, &watch->stopping) == 0)

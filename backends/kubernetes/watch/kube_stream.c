@@ -31,6 +31,16 @@ static size_t take_bytes(char *data, size_t size, size_t count, void *context)
     return 0;
 }
 
+static size_t take_header(char *text, size_t size, size_t count, void *context)
+{
+    struct kube_stream *stream = context;
+    long code = 0;
+    curl_easy_getinfo(stream->transfer.easy, CURLINFO_RESPONSE_CODE, &code);
+    if (size * count == 2 && text[0] == '\r' && code == 200) // the line that ends them
+        stream->begin(stream->context);
+    return size * count;
+}
+
 int kube_stream_begin(struct kube_stream *stream, struct kube_access *access, CURLM *multi,
                       const struct kube_stream_request *request, const atomic_bool *stopping)
 {
@@ -50,6 +60,12 @@ int kube_stream_begin(struct kube_stream *stream, struct kube_access *access, CU
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_bytes);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, stream);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, stream);
+    if (request->begin) {
+        stream->begin = request->begin;
+        stream->context = request->context;
+        curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+        curl_easy_setopt(easy, CURLOPT_HEADERDATA, stream);
+    }
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, stream->problem);
     curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)RECEIVE_BYTES);
     if (request->form == KUBE_LINES_LIST) // never on a watch: it may come in several members

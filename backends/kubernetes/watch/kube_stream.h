@@ -13,6 +13,8 @@ struct kube_stream {
     int64_t line_count;
     char problem[CURL_ERROR_SIZE];
     bool is_done, is_refused; // by the taker of lines, or for their length
+    void (*begin)(void *context);
+    void *context;
 };
 
 struct kube_stream_request {
@@ -21,6 +23,7 @@ struct kube_stream_request {
     int64_t timeout_ms; // 0: none
     size_t line_max;
     kube_line_fn take;
+    void (*begin)(void *context); // the answer begins, and is good; NULL: nobody asks
     void *context;
     struct kube_answer *answer; // filled
 };

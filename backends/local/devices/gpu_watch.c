@@ -1,6 +1,7 @@
 #include "backends/local/devices/gpu_watch.h"
 
 #include "base/arena.h"
+#include "base/condition.h"
 #include "base/error.h"
 
 #include <errno.h>
@@ -71,7 +72,8 @@ static void look(struct gpu_watch *watch, size_t index)
                                 .utilization = watch->sample.utilization,
                                 .memory_used_mib = watch->sample.memory_used_mib,
                                 .memory_mib = watch->sample.memory_mib,
-                                .temperature = watch->sample.temperature};
+                                .temperature = watch->sample.temperature,
+                                .tells_processes = watch->sample.tells_processes};
     memcpy(state->reason, watch->sample.reason, sizeof(state->reason));
     for (size_t i = 0; i < watch->sample.process_count; i++) {
         struct gpu_process *process = &state->processes[state->process_count];
@@ -88,7 +90,6 @@ static void look(struct gpu_watch *watch, size_t index)
 static void *watch_main(void *context)
 {
     struct gpu_watch *watch = context;
-    struct timespec until;
     pthread_mutex_lock(&watch->lock);
     while (!watch->stopping) {
         pthread_mutex_unlock(&watch->lock);
@@ -96,12 +97,8 @@ static void *watch_main(void *context)
             look(watch, i);
         watch->seen(watch->context, watch->states, nvml_count(watch->nvml));
         pthread_mutex_lock(&watch->lock);
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        int64_t wait_ms = watch->hurries ? HURRY_MS : watch->interval_ms;
+        struct timespec until = condition_after(watch->hurries ? HURRY_MS : watch->interval_ms);
         watch->hurries = false;
-        until.tv_nsec += (long)(wait_ms % 1000) * 1000000;
-        until.tv_sec += (time_t)(wait_ms / 1000) + until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
         int rc = 0;
         while (!watch->stopping && !watch->hurries && rc != ETIMEDOUT)
             rc = pthread_cond_timedwait(&watch->changed, &watch->lock, &until);
@@ -113,7 +110,6 @@ static void *watch_main(void *context)
 int gpu_watch_start(const struct nvml *nvml, const struct origin_places *places, int interval_ms, gpu_watch_fn seen,
                     void *context, struct gpu_watch **out_watch, struct error *err)
 {
-    pthread_condattr_t clock;
     pthread_attr_t attributes;
     struct gpu_watch *watch = memory_array(1, sizeof(*watch));
     watch->nvml = nvml;
@@ -123,10 +119,7 @@ int gpu_watch_start(const struct nvml *nvml, const struct origin_places *places,
     watch->context = context;
     watch->states = memory_array(nvml_count(nvml), sizeof(*watch->states));
     pthread_mutex_init(&watch->lock, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&watch->changed, &clock);
-    pthread_condattr_destroy(&clock);
+    condition_init(&watch->changed);
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     int rc = pthread_create(&watch->thread, &attributes, watch_main, watch);

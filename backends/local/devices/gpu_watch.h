@@ -25,6 +25,7 @@ struct gpu_state {
     int temperature; // degrees Celsius; -1: not known
     struct gpu_process processes[NVML_PROCESSES_MAX];
     size_t process_count;
+    bool tells_processes; // which they are, and the memory of each
 };
 
 struct gpu_watch;

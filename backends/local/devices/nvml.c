@@ -267,8 +267,11 @@ static void look_at_processes(const struct nvml *nvml, device_handle device, str
         code = nvml->get_processes(device, &count, infos);
     }
     count = code == NVML_SUCCESS ? count : 0;
+    sample->tells_processes = code == NVML_SUCCESS;
     for (unsigned i = 0; i < count && i < NVML_PROCESSES_MAX; i++) {
-        int64_t memory_mib = infos[i].memory == ~0ULL ? 0 : (int64_t)(infos[i].memory >> 20); // all ones: not told
+        bool is_told = infos[i].memory != ~0ULL;
+        int64_t memory_mib = is_told ? (int64_t)(infos[i].memory >> 20) : 0;
+        sample->tells_processes &= is_told;
         sample->processes[sample->process_count++] =
             (struct nvml_process){.pid = (pid_t)infos[i].pid, .memory_mib = memory_mib};
     }
@@ -282,14 +285,17 @@ void nvml_look(const struct nvml *nvml, size_t index, struct nvml_sample *out_sa
     struct nvml_utilization utilization = {0};
     unsigned long long errors = 0;
     *out_sample = (struct nvml_sample){.is_healthy = true, .utilization = -1, .memory_used_mib = -1, .temperature = -1};
-    if (!note_code(nvml, nvml->get_memory(device, &memory), out_sample))
-        return;
-    out_sample->memory_used_mib = (int64_t)(memory.used >> 20);
-    out_sample->memory_mib = (int64_t)(memory.total >> 20);
     unsigned degrees;
+    int code = nvml->get_memory(device, &memory);
+    if (!note_code(nvml, code, out_sample))
+        return;
+    if (code == NVML_SUCCESS) { // some devices have no memory of their own
+        out_sample->memory_used_mib = (int64_t)(memory.used >> 20);
+        out_sample->memory_mib = (int64_t)(memory.total >> 20);
+    }
     if (nvml->get_temperature && nvml->get_temperature(device, NVML_TEMPERATURE_GPU, &degrees) == NVML_SUCCESS)
         out_sample->temperature = (int)degrees;
-    int code = nvml->get_utilization(device, &utilization);
+    code = nvml->get_utilization(device, &utilization);
     if (!note_code(nvml, code, out_sample))
         return;
     if (code == NVML_SUCCESS)

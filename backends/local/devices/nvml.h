@@ -46,6 +46,7 @@ struct nvml_sample {
     int temperature;             // degrees Celsius; -1: not known
     struct nvml_process processes[NVML_PROCESSES_MAX];
     size_t process_count;
+    bool tells_processes; // which they are, and the memory of each
 };
 
 // `name` is the library's file name; NULL: the usual one. 0 and NULL where there is no library or no driver; -1: there

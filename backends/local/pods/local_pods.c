@@ -56,6 +56,9 @@ struct local_pod *local_pods_add(struct local_pods *pods, const char *uuid)
     pod->pidfd = -1;
     pod->user = -1;
     pod->utilization = -1;
+    pod->load.cpu_milli = pod->load.memory_bytes = -1;
+    for (size_t i = 0; i < BACKEND_DEVICES_MAX; i++)
+        pod->gpu_memory_mib[i] = -1;
     arena_init(&pod->arena);
     size_t slot = slot_of(pods, pod->uuid);
     pod->next_in_slot = pods->slots[slot];

@@ -1,5 +1,6 @@
 // The local backend's pods: by uuid, and in the order in which they wait to be started.
 #pragma once
+#include "backends/local/pods/container_keeper.h"
 #include "backends/local/specification/launch.h"
 #include "backends/local/specification/ports.h"
 #include "base/arena.h"
@@ -13,6 +14,13 @@ enum local_phase {
     LOCAL_LEAVING, // its processes are over; the driver has not let go of its devices
     LOCAL_LOST,    // its end was told, though a process of it does not end: its devices go to nobody
     LOCAL_OVER     // reported; kept until it is forgotten
+};
+
+// What it uses, as it was looked at and told last.
+struct local_load {
+    int64_t looked_us;               // monotonic; 0: not yet
+    int64_t cpu_us;                  // then
+    int64_t cpu_milli, memory_bytes; // as told; -1: not
 };
 
 struct local_pod {
@@ -42,7 +50,11 @@ struct local_pod {
     bool is_memory_default;       // the site's, and not asked for
     bool has_own_shm;             // its shared memory is not the host's
     struct ports ports;           // of a distributed workload
-    double utilization;
+    double utilization;           // as told last; -1: not
+    int32_t gpu_memory_mib[BACKEND_DEVICES_MAX]; // that it uses of each device, likewise
+    struct local_load load;
+    char runtime[256]; // runs it in a container, in cgroups of its own; "": none does
+    struct container_keeper keeper;
     bool is_warned;
     uint64_t warned_gpus;       // that its processes use though it does not hold them, by index
     char about[112];            // its user and runtime; "": unknown now

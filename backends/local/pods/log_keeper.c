@@ -3,6 +3,7 @@
 #include "backends/backend.h"
 #include "backends/local/pods/pod_folder.h"
 #include "base/arena.h"
+#include "base/condition.h"
 #include "base/folder.h"
 #include "base/timestamp.h"
 
@@ -48,11 +49,7 @@ struct log_keeper *log_keeper_create(int home_fd, const struct log_bounds *bound
     keeper->tell = tell;
     keeper->context = context;
     pthread_mutex_init(&keeper->lock, NULL);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&keeper->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&keeper->wake);
     return keeper;
 }
 

@@ -27,7 +27,7 @@ static struct backend_fact *warn_of_node(struct local *local, const char *reason
 {
     struct backend_fact *fact = report_fact(local, BACKEND_NODE_WARNING, "", 0, timestamp_now_ms());
     snprintf(fact->node_name, sizeof(fact->node_name), "%s", local->options.node_name);
-    report_words(fact, reason, "");
+    backend_fact_say(fact, reason, "");
     return fact;
 }
 
@@ -66,8 +66,8 @@ struct local_pod *strays_keep_without_folder(struct local *local, const struct s
         return keep_leftover(local, uuid);
     report_running(local, pod, &(struct pod_state){.pid = pod->supervisor, .running_ms = timestamp_now_ms()});
     log_write(LOG_WARN, "backends", "a pod runs on without its folder pod=%s process=%d", uuid, (int)pod->supervisor);
-    report_words(report_fact(local, BACKEND_POD_WARNING, uuid, 0, timestamp_now_ms()), "FolderLost",
-                 "runs on, but its folder was lost: what it prints is not kept");
+    backend_fact_say(report_fact(local, BACKEND_POD_WARNING, uuid, 0, timestamp_now_ms()), "FolderLost",
+                     "runs on, but its folder was lost: what it prints is not kept");
     return pod;
 }
 
@@ -110,10 +110,10 @@ static void take_folder(const char *uuid, void *context)
         return;
     bool is_over = taking->rows->is_over && taking->rows->is_over(uuid, taking->rows->context);
     struct local_pod *pod = local_pods_add(&local->pods, uuid);
-    size_t facts = local->fact_count;
+    size_t facts = local->facts.count;
     pod->is_stopping = pod->is_forgotten = pod->is_forced = is_over;
     attend_take_up(local, pod, folder_fd);
-    local->fact_count = facts;
+    local->facts.count = facts;
     (void)pod_state_read(folder_fd, &state);
     if (pod->phase == LOCAL_STUCK) {
         pod->is_forgotten = true;

@@ -98,14 +98,14 @@ static void tell_lost(struct local *local, struct local_pod *pod)
     log_write(LOG_ERROR, "backends", "a process does not end: its devices are lost pod=%s process=%d %s", pod->uuid,
               (int)pod->unkilled, devices);
     struct backend_fact *fact = report_fact(local, BACKEND_POD_WARNING, pod->uuid, pod->decision, timestamp_now_ms());
-    report_words(fact, "Unkillable", "");
+    backend_fact_say(fact, "Unkillable", "");
     snprintf(fact->message, sizeof(fact->message), "does not end: process %d stays after SIGKILL%s%s%s",
              (int)pod->unkilled, devices[0] ? "; " : "", devices, devices[0] ? " is lost until it is gone" : "");
     if (devices[0]) // an event of the node says so
         return;
     fact = report_fact(local, BACKEND_NODE_WARNING, "", 0, timestamp_now_ms());
     snprintf(fact->node_name, sizeof(fact->node_name), "%s", local->options.node_name);
-    report_words(fact, "Unkillable", "");
+    backend_fact_say(fact, "Unkillable", "");
     snprintf(fact->message, sizeof(fact->message), "process %d of pod %s does not end", (int)pod->unkilled, pod->uuid);
 }
 
@@ -146,11 +146,11 @@ static void let_go(struct local *local, struct local_pod *pod, const struct pod_
     bool was_lost = pod->phase == LOCAL_LOST, is_forgotten = pod->is_forgotten;
     log_write(LOG_INFO, "backends", "what did not end is gone pod=%s process=%d", pod->uuid, (int)pod->unkilled);
     pod->unkilled = 0;
-    size_t facts = local->fact_count;
+    size_t facts = local->facts.count;
     pod->phase = LOCAL_RUNNING;
     report_end(local, pod, state);
     if (was_lost) // its end was told
-        local->fact_count = facts;
+        local->facts.count = facts;
     if (was_lost && pod->phase == LOCAL_LEAVING)
         pod->phase = LOCAL_OVER;
     if (is_forgotten) {

@@ -1,6 +1,7 @@
 // How a pod is started once it is known whether its image is used: the words for the runtime, or the command itself.
 #include "backends/local/specification/honours.h"
 #include "backends/local/specification/launch.h"
+#include "backends/local/specification/shell_quote.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/error.h"
@@ -148,16 +149,6 @@ static void write_apptainer(struct words *words, const struct local_options *opt
     add_all(words, launch->arguments);
 }
 
-static const char *quoted(const char *text, struct arena *arena)
-{
-    const char *out = "'";
-    for (size_t length; *text; text += length + (text[length] == '\'')) {
-        length = strcspn(text, "'");
-        out = arena_printf(arena, "%s%.*s%s", out, (int)length, text, text[length] ? "'\\''" : "");
-    }
-    return arena_printf(arena, "%s'", out);
-}
-
 // A line for each variable; what is about the machine means nothing in an image.
 static int write_environment(struct arena *arena, struct launch *launch, struct error *err)
 {
@@ -181,7 +172,7 @@ static int write_environment(struct arena *arena, struct launch *launch, struct 
 static void keep_rights(const char *uuid, const struct image_answer *answer, struct arena *arena, struct launch *launch)
 {
     static const char *const KEPT[] = {"PATH", "HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST", "CONTAINER_HOST", "TMPDIR"};
-    const char *name = arena_printf(arena, "prorata-%s", uuid), *path = quoted(answer->runtime_path, arena);
+    const char *name = arena_printf(arena, "prorata-%s", uuid), *path = shell_quote(answer->runtime_path, arena);
     size_t count = sizeof(KEPT) / sizeof(KEPT[0]), at = 0;
     launch->environment = arena_array(arena, count + 2, sizeof(*launch->environment));
     for (size_t i = 0; i < count; i++)
@@ -194,7 +185,8 @@ static void keep_rights(const char *uuid, const struct image_answer *answer, str
     launch->after =
         arena_printf(arena, "%s rm --force %s >/dev/null 2>&1\n%s", path, name, launch->after ? launch->after : "");
     if (launch->pre_stop)
-        launch->pre_stop = arena_printf(arena, "%s exec %s /bin/sh -c %s", path, name, quoted(launch->pre_stop, arena));
+        launch->pre_stop =
+            arena_printf(arena, "%s exec %s /bin/sh -c %s", path, name, shell_quote(launch->pre_stop, arena));
 }
 
 static int use_image(const struct local_options *options, const char *uuid, const struct image_answer *answer,

@@ -1,6 +1,7 @@
 #include "backends/local/specification/volumes.h"
 
 #include "backends/local/specification/secrets.h"
+#include "backends/local/specification/shell_quote.h"
 #include "backends/local/specification/variables.h"
 #include "backends/local/users/users.h"
 #include "base/arena.h"
@@ -271,29 +272,20 @@ int volumes_make(const struct volumes *volumes, const struct local_user *user, s
     return rc;
 }
 
-// In single quotes, for a shell.
-static const char *quote(const char *text, struct arena *arena)
-{
-    const char *out = "'";
-    for (size_t length; *text; text += length + (text[length] == '\'')) {
-        length = strcspn(text, "'");
-        out = arena_printf(arena, "%s%.*s%s", out, (int)length, text, text[length] ? "'\\''" : "");
-    }
-    return arena_printf(arena, "%s'", out);
-}
-
 static const char *script_of(const struct volume *volume, struct arena *arena)
 {
-    const char *place = quote(volume->place, arena), *url = quote(volume->url, arena), *how = "";
+    const char *place = shell_quote(volume->place, arena), *url = shell_quote(volume->url, arena), *how = "";
     if (volume->credentials && volume->is_ssh_key)
-        how = arena_printf(arena, "-c core.sshCommand=%s ",
-                           quote(arena_printf(arena, "ssh -o BatchMode=yes -o StrictHostKeyChecking=accept-new -i %s",
-                                              quote(volume->credentials, arena)),
-                                 arena));
+        how = arena_printf(
+            arena, "-c core.sshCommand=%s ",
+            shell_quote(arena_printf(arena, "ssh -o BatchMode=yes -o StrictHostKeyChecking=accept-new -i %s",
+                                     shell_quote(volume->credentials, arena)),
+                        arena));
     else if (volume->credentials)
-        how = arena_printf(arena, "-c credential.helper=%s ",
-                           quote(arena_printf(arena, "store --file=%s", quote(volume->credentials, arena)), arena));
-    const char *branch = volume->branch ? arena_printf(arena, "--branch=%s ", quote(volume->branch, arena)) : "";
+        how = arena_printf(
+            arena, "-c credential.helper=%s ",
+            shell_quote(arena_printf(arena, "store --file=%s", shell_quote(volume->credentials, arena)), arena));
+    const char *branch = volume->branch ? arena_printf(arena, "--branch=%s ", shell_quote(volume->branch, arena)) : "";
     const char *text =
         arena_printf(arena, "echo git clone %s\ngit %sclone -q %s-- %s %s\n", url, how, branch, url, place);
     if (volume->revision)
@@ -301,9 +293,9 @@ static const char *script_of(const struct volume *volume, struct arena *arena)
                             "%scommit=$(git -C %s rev-parse -q --verify --end-of-options %s || git -C %s rev-parse -q "
                             "--verify --end-of-options %s) || { echo no revision %s; exit 1; }\ngit -C %s checkout -q "
                             "--detach \"$commit\"\n",
-                            text, place, quote(arena_printf(arena, "%s^{commit}", volume->revision), arena), place,
-                            quote(arena_printf(arena, "origin/%s^{commit}", volume->revision), arena),
-                            quote(volume->revision, arena), place);
+                            text, place, shell_quote(arena_printf(arena, "%s^{commit}", volume->revision), arena),
+                            place, shell_quote(arena_printf(arena, "origin/%s^{commit}", volume->revision), arena),
+                            shell_quote(volume->revision, arena), place);
     return text;
 }
 
@@ -318,7 +310,7 @@ const char *volumes_script(const struct volumes *volumes, struct arena *arena)
             script = "set -e\nexport GIT_TERMINAL_PROMPT=0\n";
         script = arena_printf(arena, "%s%s", script, script_of(volume, arena));
         if (volume->credentials)
-            script = arena_printf(arena, "%srm -f -- %s\n", script, quote(volume->credentials, arena));
+            script = arena_printf(arena, "%srm -f -- %s\n", script, shell_quote(volume->credentials, arena));
     }
     return script;
 }
@@ -333,7 +325,7 @@ const char *volumes_end_script(const struct volumes *volumes, struct arena *aren
 
 const char *volumes_remove_script(const char *folder, struct arena *arena)
 {
-    return arena_printf(arena, "rm -rf -- %s", quote(folder, arena));
+    return arena_printf(arena, "rm -rf -- %s", shell_quote(folder, arena));
 }
 
 size_t volumes_variable_count(const struct volumes *volumes)

@@ -2,6 +2,7 @@
 
 import shutil
 import signal
+import threading
 
 from kube_workloads import life
 from servers import Server
@@ -21,6 +22,12 @@ def copy_of(server, folder, kube):
     return other
 
 
+def backend_problem(server):
+    (part,) = [part for part in server.get("/api/v1/about").json["parts"] if part["name"] == "Backend"]
+    assert (part["state"] == "ok") == (part["problem"] is None)
+    return part["problem"]
+
+
 def test_a_copy_of_the_database_does_nothing_while_the_first_lives(server, kube, folder):
     first = server.submit("first", "team-a")
     server.wait_phase(first, "Running")
@@ -37,6 +44,8 @@ def test_a_copy_of_the_database_does_nothing_while_the_first_lives(server, kube,
         assert lease_of(kube)["holderIdentity"] == holder
         assert not any("second" in name for name in kube.pods())
         other.wait_for("it says so", lambda: "another server holds it" in other.log.read_text())
+        assert "does not hold the Lease" in backend_problem(other) and backend_problem(server) is None
+        assert "does not hold the Lease" in other.request("GET", "/readyz", token=None).body.decode()
         server.stop()
         other.wait_phase(second, "Completed", seconds=60)
         assert lease_of(kube)["leaseTransitions"] >= 0
@@ -55,3 +64,32 @@ def test_a_server_that_was_stopped_for_long_sends_nothing_before_it_renews(serve
     server.process.send_signal(signal.SIGCONT)
     kube.control("DELETE", "faults")
     server.wait_phase(work, "Running", seconds=60)
+
+
+def test_a_server_that_slept_longer_than_its_lease_does_nothing_when_it_wakes(server, kube, folder):
+    """Another one has taken over by then; what the sleeper is asked for as it wakes it plans, and does not do."""
+    server.stop()
+    other = copy_of(server, folder, kube)
+    server.start()
+    try:
+        other.start()
+        holder = lease_of(kube)["holderIdentity"]
+        spec = {"image": "i", "compute": {"gpuDevicesRequest": 1}}
+        about = {"projectId": server.project_id("team-a"), "clusterId": server.cluster_id(), "spec": spec}
+        body = {"name": "late", **about}
+        server.process.send_signal(signal.SIGSTOP)
+        late, path = [], "/api/v1/workloads/trainings"
+        asks = threading.Thread(target=lambda: late.append(server.request("POST", path, body, timeout=200)))
+        asks.start()
+        other.wait_phase(other.submit("taken-over", "team-a"), "Running", seconds=120)
+        assert lease_of(kube)["holderIdentity"] not in ("", holder)
+        server.process.send_signal(signal.SIGCONT)
+        asks.join(60)
+        work = late[0].json["workloadId"]
+        server.wait_for("it is planned", lambda: server.workload(work)["phase"] != "Creating")
+        server.wait_for("it says so", lambda: "does not hold the Lease" in (backend_problem(server) or ""))
+        assert not any(name.startswith("late") for name in kube.pods())
+        assert "prorata_kubernetes_acts 0" in server.get("/metrics").body.decode()
+    finally:
+        server.process.send_signal(signal.SIGCONT)
+        other.stop()

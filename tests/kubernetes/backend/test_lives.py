@@ -1,8 +1,10 @@
 """A training becomes a Pod: created, bound to the planned node, run, ended; and its GPUs are free when it is gone."""
 
+import datetime
 import time
 import uuid
 
+import pytest
 from kube_workloads import events_of, gang, life, nodes_of
 
 
@@ -204,3 +206,16 @@ def test_a_namespace_that_somebody_deletes_is_made_again(server, kube):
     server.wait_for("why", lambda: any("terminated" in e["message"] for e in events_of(server, work)))
     kube.ask("PUT", f"{path}/finalize", {"metadata": {"name": "runai-team-a"}, "spec": {"finalizers": []}})
     server.wait_phase(work, "Running", seconds=60)
+
+
+@pytest.mark.parametrize("ahead_ms", [3600_000, -3600_000])
+def test_a_cluster_whose_clock_is_an_hour_off_tells_sane_times(server, kube, ahead_ms):
+    """Times are the cluster's; none of them lies in the future, and no pod ends before it began."""
+    kube.settings(clockMs=ahead_ms)
+    work = server.submit("work", "team-a", spec=life(ends_after="300ms"))
+    server.wait_phase(work, "Completed")
+    told = server.workload(work)
+    began, ended = (datetime.datetime.fromisoformat(told[key]) for key in ("createdAt", "completedAt"))
+    assert began <= ended <= datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=5), told
+    assert 0 <= told["totalRunningTimeSeconds"] < 60 and 0 <= told["totalPendingTimeSeconds"] < 60, told
+    server.wait_phase(server.submit("next", "team-a", 4), "Running")

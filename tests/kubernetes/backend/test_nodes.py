@@ -2,7 +2,8 @@
 
 import shutil
 
-from kube_workloads import TEST, events_of, life, nodes_of
+import pytest
+from kube_workloads import events_of, life, nodes_of
 
 
 def wait_for_node(server, name, what, condition):
@@ -14,6 +15,12 @@ def fill(server, count, gpus=4):
     for workload in ids:
         server.wait_phase(workload, "Running")
     return ids
+
+
+def told(server, name):
+    """What the server tells of a node, oldest first."""
+    answer = server.get("/api/v1/events", kind="nodes", node=name, sortOrder="asc", limit=500)
+    return [(e["reason"], e["message"]) for e in answer.json["events"] if e["involvedObject"]["kind"] == "Node"]
 
 
 def test_a_cordoned_node_takes_nothing_new(server, kube):
@@ -29,6 +36,10 @@ def test_a_cordoned_node_takes_nothing_new(server, kube):
     kube.patch_node(other, {"spec": {"unschedulable": None}})
     server.wait_phase(waiting, "Running")
     assert kube.live_pods().keys() >= {pod["metadata"]["name"]}
+    assert told(server, other) == [
+        ("NodeNotSchedulable", f"{other} was cordoned in the cluster"),
+        ("NodeSchedulable", f"{other} was uncordoned in the cluster"),
+    ], "once each; and the nodes that the cluster begins with did not join"
 
 
 def why(server, workload):
@@ -44,6 +55,13 @@ def test_a_node_that_is_not_ready_keeps_its_pods(server, kube):
     kube.patch_node("node-00000", {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}, "/status")
     wait_for_node(server, "node-00000", "ready", lambda node: node["status"] == "Ready")
     assert len(kube.live_pods()) == 2
+    server.kill()
+    server.start()
+    wait_for_node(server, "node-00000", "ready", lambda node: node["status"] == "Ready")
+    assert told(server, "node-00000") == [
+        ("NodeNotReady", "node-00000 is not ready: NodeUnknown"),
+        ("NodeReady", "node-00000 is ready again"),
+    ]
 
 
 def test_a_new_node_is_used_and_a_deleted_one_is_gone(server, kube):
@@ -69,6 +87,10 @@ def test_a_new_node_is_used_and_a_deleted_one_is_gone(server, kube):
     assert kube.ask("DELETE", "/api/v1/nodes/new-node").code == 200
     server.wait_for("the node is gone", lambda: "new-node" not in nodes_of(server))
     server.wait_phase(waiting, "Pending")
+    assert told(server, "new-node") == [
+        ("RegisteredNode", "new-node joined the cluster with 4 GPUs"),
+        ("RemovingNode", "new-node left the cluster"),
+    ]
 
 
 def test_a_label_moves_a_node_to_another_pool(server, kube):
@@ -131,13 +153,14 @@ def withheld(server, name):
     return snapshot_node(server, name).get("unhealthyGpus", [])
 
 
-def test_a_pod_that_the_kubelet_refuses_is_tried_elsewhere(server, kube):
-    kube.patch_node("node-00000", {"metadata": {"labels": {f"{TEST}/x": "y"}}})
-    work = server.submit("work", "team-a", 1, spec=life(reject="OutOfcpu"))
+@pytest.mark.parametrize("reason", ["OutOfcpu", "OutOfnvidia.com/gpu", "UnexpectedAdmissionError"])
+def test_a_pod_that_the_kubelet_refuses_is_tried_elsewhere(server, kube, reason):
+    """Its backoff limit is untouched."""
+    work = server.submit("work", "team-a", 1, spec={"backoffLimit": 0, **life(reject=reason)})
     server.wait_for("refused on both", lambda: len(kube.requests("POST", "/binding")) >= 2)
     bound = [r["body"] for r in kube.requests("POST", "/binding")][:2]
     assert ("node-00000" in bound[0]) != ("node-00000" in bound[1])
-    assert any("OutOfcpu" in event["message"] + event["reason"] for event in events_of(server, work))
+    assert any(reason in event["message"] + event["reason"] for event in events_of(server, work))
     assert server.workload(work)["phase"] in ("Pending", "Initializing")
 
 
@@ -172,3 +195,64 @@ def test_pods_of_a_later_time_than_the_rows_keep_their_gpus(server, kube, folder
     server.wait_for("one runs", lambda: "Running" in {server.workload(w)["phase"] for w in (one, two)})
     server.wait_for("one waits", lambda: "Pending" in {server.workload(w)["phase"] for w in (one, two)})
     assert stray in kube.live_pods()
+
+
+def test_a_node_that_is_made_again_under_its_name_gives_its_gpus_once(server, kube):
+    """Its pods go on, as with a kubelet that registers again; or they are lost, where its absence was seen."""
+    (first,) = fill(server, 1)
+    (pod,) = kube.live_pods().values()
+    node = kube.node(pod["spec"]["nodeName"])
+    place = node["metadata"]["name"]
+    assert kube.ask("DELETE", f"/api/v1/nodes/{place}").code == 200
+    again = {"metadata": {"name": place, "labels": {**node["metadata"]["labels"], "again": "yes"}}}
+    assert kube.ask("POST", "/api/v1/nodes", {**node, **again}).code == 201
+    server.wait_for("the new one", lambda: snapshot_node(server, place).get("labels", {}).get("again") == "yes")
+    works = [first, *(server.submit(f"other-{i}", "team-b", 4) for i in range(2))]
+
+    def phases():
+        return sorted(server.workload(work)["phase"] for work in works)
+
+    server.wait_for("two run, and one waits", lambda: phases() == ["Pending", "Running", "Running"])
+    server.wait_for("each has a node", lambda: sorted(places(kube)) == ["node-00000", "node-00001"])
+    assert not any(p["status"].get("reason", "").startswith("OutOf") for p in kube.pods().values())
+
+
+def places(kube):
+    """Nodes of pods that are not on their way out."""
+    live = [pod for pod in kube.live_pods().values() if "deletionTimestamp" not in pod["metadata"]]
+    return [pod["spec"].get("nodeName", "") for pod in live]
+
+
+def test_a_node_that_goes_while_a_pod_is_bound_to_it_is_left(server, kube):
+    kube.fault({"subresource": "binding"}, delayMs=1500)
+    work = server.submit("work", "team-a", 1)
+    server.wait_for("the binding", lambda: kube.requests("POST", "/binding"))
+    nodes = ["node-00000", "node-00001"]
+    planned, other = sorted(nodes, key=lambda name: name not in kube.requests("POST", "/binding")[0]["body"])
+    assert kube.ask("DELETE", f"/api/v1/nodes/{planned}").code == 200
+    server.wait_phase(work, "Running", seconds=60)
+    server.wait_for(
+        "it alone is left", lambda: [p["spec"].get("nodeName") for p in kube.live_pods().values()] == [other]
+    )
+
+
+def test_a_node_that_does_not_list_gpus_gets_no_pod_with_one(server, kube):
+    """The kubelet would drop the request, and run it without."""
+    for part in ("allocatable", "capacity"):
+        kube.patch_node("node-00000", {"status": {part: {"nvidia.com/gpu": None}}}, "/status")
+    server.wait_for("it is heard of", lambda: len(withheld(server, "node-00000")) in (0, 4) and gpus(server)[:1] == [0])
+    works = [server.submit(f"w{i}", "team-a", 2) for i in range(3)]
+    server.wait_for("two run", lambda: sum(server.workload(w)["phase"] == "Running" for w in works) == 2)
+    assert {pod["spec"]["nodeName"] for pod in kube.live_pods().values()} == {"node-00001"}
+
+
+def gpus(server):
+    """Usable ones of each node."""
+    nodes = server.get("/api/v1/scheduler/snapshot").json["nodes"]
+    return [n.get("gpus", 0) - len(n.get("unhealthyGpus", [])) for n in sorted(nodes, key=lambda n: n["name"])]
+
+
+def test_a_very_large_pod_of_others_is_read(server, kube):
+    kube.control("POST", "fill", {"nodes": 0, "gpus": 0, "pods": 1, "podBytes": 1_400_000})
+    server.wait_for("it is seen", lambda: 'objects{of="pods of others"} 1' in server.get("/metrics").body.decode())
+    server.wait_phase(server.submit("work", "team-a", 1), "Running")

@@ -4,6 +4,7 @@ import pytest
 from kube_workloads import events_of, life
 
 CREATE = {"verb": "create", "resource": "pods", "subresource": ""}
+LARGER = {"name": "main", "image": "i", "resources": {"limits": {"nvidia.com/gpu": "1"}, "requests": {"cpu": "8"}}}
 
 
 def wait_for_event(server, workload, text):
@@ -29,6 +30,7 @@ def test_what_can_never_be_made_fails_its_workload(server, kube):
     [
         ({"spec": {"schedulerName": "kai-scheduler"}}, "kai-scheduler"),
         ({"spec": {"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]}}, "scheduling gate"),
+        ({"spec": {"containers": [LARGER]}}, "more than was planned"),
     ],
 )
 def test_a_pod_that_admission_gives_to_others_is_not_bound(server, kube, change, word):
@@ -40,11 +42,12 @@ def test_a_pod_that_admission_gives_to_others_is_not_bound(server, kube, change,
     server.wait_phase(work, "Running")
 
 
-def test_a_pod_deleted_by_somebody_is_started_again(server, kube):
+@pytest.mark.parametrize("grace", ["", "?gracePeriodSeconds=0"])
+def test_a_pod_deleted_by_somebody_is_started_again(server, kube, grace):
     work = server.submit("work", "team-a", spec={"backoffLimit": 0})
     server.wait_phase(work, "Running")
     (name,) = kube.pods()
-    kube.ask("DELETE", f"/api/v1/namespaces/runai-team-a/pods/{name}")
+    kube.ask("DELETE", f"/api/v1/namespaces/runai-team-a/pods/{name}{grace}")
     server.wait_for("another pod", lambda: set(kube.live_pods()) - {name}, seconds=60)
     wait_for_event(server, work, name)
 
@@ -71,6 +74,19 @@ def test_a_label_that_somebody_takes_off_comes_back(server, kube):
     server.wait_for("it is gone", lambda: kube.ask("GET", path).code == 404)
 
 
+def test_a_pod_that_ends_without_our_label_holds_its_devices(server, kube):
+    """To a watch it looks as if it were gone."""
+    ends = server.submit("ends", "team-a", 4, spec=life(stop_delay="4s"))
+    server.wait_phase(ends, "Running")
+    (name,) = kube.pods()
+    path = f"/api/v1/namespaces/runai-team-a/pods/{name}"
+    server.delete(f"/api/v1/workloads/trainings/{ends}")
+    server.wait_for("it ends", lambda: kube.ask("GET", path).json["metadata"].get("deletionTimestamp"))
+    kube.patch(path, {"metadata": {"labels": {"prorata.io/instance": None}}})
+    server.wait_for("it is gone for us", lambda: not server.get("/api/v1/workloads").json["workloads"])
+    assert kube.ask("GET", path).code == 404, "its devices are given away before it is gone"
+
+
 def test_an_image_that_cannot_be_pulled_is_told(server, kube):
     work = server.submit("work", "team-a", spec=life(start_after="60s"))
     server.wait_for("its pod", lambda: any(p["spec"].get("nodeName") for p in kube.pods().values()))
@@ -89,6 +105,48 @@ def test_a_cluster_that_does_not_answer_is_waited_for(server, kube):
     kube.control("DELETE", "faults")
     server.wait_phase(work, "Running", seconds=60)
     assert len(kube.pods()) == 1
+    assert len(events_of(server, work)) < 12, "it tells of it once, not with each try"
+
+
+def problem_of(server):
+    (part,) = [part for part in server.get("/api/v1/about").json["parts"] if part["name"] == "Backend"]
+    return part["problem"] or ""
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param({"delayMs": 10000}, id="it answers after ten seconds"),
+        pytest.param({"status": {"code": 401, "reason": "Unauthorized", "message": "expired"}}, id="no credentials"),
+        pytest.param({"cutAfterBytes": 20}, id="answers are cut"),
+    ],
+)
+def test_a_cluster_that_answers_badly_is_told_of_and_waited_for(server, kube, fault):
+    """Nothing is lost meanwhile, and no start is needed afterwards."""
+    kube.fault({"path": "/api*"}, times=0, **fault)
+    for resource in ("pods", "nodes"):
+        kube.control("POST", "watches", {"resource": resource, "how": "close"})
+    work = server.submit("work", "team-a")
+    server.wait_for("what is wrong", lambda: problem_of(server), seconds=60)
+    assert server.workload(work)["phase"] != "Running"
+    kube.control("DELETE", "faults")
+    server.wait_phase(work, "Running", seconds=60)
+    server.wait_for("all is well", lambda: not problem_of(server), seconds=60)
+    assert len(kube.pods()) == 1
+
+
+def test_a_pod_that_has_ended_holds_nothing_though_a_finalizer_keeps_its_object(server, kube):
+    works = [server.submit(f"w{i}", "team-a", 4) for i in range(2)]
+    for work in works:
+        server.wait_phase(work, "Running")
+    for name in kube.pods():
+        path = f"/api/v1/namespaces/runai-team-a/pods/{name}"
+        kube.patch(path, {"metadata": {"finalizers": ["example.com/keeps"]}})
+    server.post(f"/api/v1/workloads/trainings/{works[0]}/suspend")
+    server.wait_phase(works[0], "Stopped")
+    server.wait_phase(server.submit("next", "team-b", 4), "Running")
+    assert len(kube.pods()) == 3, "the object is still there"
+    assert not any(p["status"].get("reason", "").startswith("OutOf") for p in kube.pods().values())
 
 
 def test_warnings_of_the_cluster_are_told_once(server, kube):

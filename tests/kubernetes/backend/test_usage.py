@@ -52,16 +52,17 @@ def test_utilization_and_devices_come_from_the_exporter(server, kube):
     listed = server.get(f"/api/v1/clusters/{server.cluster_id()}/nodes").json["nodes"]
     node_id = next(item["id"] for item in listed if item["name"] == node)
 
-    def busiest():
+    def most(of, metric):
         now = datetime.datetime.now(datetime.UTC)
         start, end = ((now + datetime.timedelta(seconds=s)).strftime("%Y-%m-%dT%H:%M:%SZ") for s in (-60, 1))
-        answer = server.get(
-            f"/api/v1/nodes/{node_id}/metrics",
-            metricType="GPU_UTILIZATION_PER_GPU",
-            start=start,
-            end=end,
-            numberOfSamples=5,
-        )
+        answer = server.get(f"/api/v1/{of}/metrics", metricType=metric, start=start, end=end, numberOfSamples=5)
         return max((float(m["values"][-1]["value"]) for m in answer.json["measurements"] if m["values"]), default=0)
 
-    server.wait_for("the mean of its devices is the pod's utilization", lambda: busiest() == 70)
+    of_node, of_workload = f"nodes/{node_id}", f"workloads/{workload}"
+    server.wait_for(
+        "the mean of its devices is the pod's utilization", lambda: most(of_node, "GPU_UTILIZATION_PER_GPU") == 70
+    )
+    server.wait_for(
+        "the memory of the device that tells it", lambda: most(of_workload, "GPU_MEMORY_USAGE_BYTES") == 1000 << 20
+    )
+    assert most(of_node, "GPU_MEMORY_USAGE_BYTES_PER_GPU") == 1000 << 20

@@ -1,36 +1,14 @@
-"""What must hold, looked at from outside: in the database's file and in /proc."""
+"""What must hold, looked at from outside: in the database's file, and in /proc or in the cluster."""
 
 import json
 import os
-import pathlib
-import sqlite3
 import threading
 import time
 
-from world import GPUS
+from rows import failed_and_not_tried_again, pods_of, rows_of, workloads_on_their_way
 
-SETTLED_S = 60
 SLOW_S = 4
-HOLDING = ("Binding", "Bound", "Running", "Releasing")
 PLACED_MILLI = 1000
-
-
-def read(world, sql):
-    connection = sqlite3.connect(f"file:{world.server.data}/prorata.db?mode=ro", uri=True)
-    try:
-        connection.row_factory = sqlite3.Row
-        return connection.execute(sql).fetchall()
-    finally:
-        connection.close()
-
-
-def pods_of(world):
-    return read(
-        world,
-        "SELECT p.*, w.name AS workload, w.uuid AS workload_uuid, w.min_pods, w.pods_wanted, w.type, w.phase FROM "
-        "pods p "
-        f"JOIN workloads w ON w.id = p.workload_id WHERE p.deleted_ms = 0 AND p.status IN {HOLDING}",
-    )
 
 
 def held_twice(world):
@@ -39,37 +17,21 @@ def held_twice(world):
     for pod in pods_of(world):
         indices = json.loads(pod["gpu_indices_json"])
         for index in indices:
-            held.setdefault(index, []).append((pod["gpu_allocated_milli"] // len(indices), pod["name"]))
-    return [f"device {i} is held by {h}" for i, h in held.items() if sum(milli for milli, _ in h) > PLACED_MILLI]
-
-
-def used_twice(world):
-    """Devices that processes of several pods have been told to use, together more than once. Who has ended meanwhile is
-    left out."""
-
-    def look():
-        users = {}
-        for environment in world.marked().values():
-            for device in environment.get("CUDA_VISIBLE_DEVICES", "").split(","):
-                if device:
-                    users.setdefault(device, {})[environment["PRORATA_POD"]] = float(
-                        environment.get("RUNAI_GPU_PORTION", 1)
-                    )
-        return users
-
-    first = look()
-    if all(sum(pods.values()) <= 1.001 for pods in first.values()):
-        return []
-    second = look()
+            milli = pod["gpu_allocated_milli"] // len(indices)
+            held.setdefault((pod["node_id"], index), []).append((milli, pod["name"]))
     return [
-        f"{device} is used by {sorted(pods)}"
-        for device, pods in second.items()
-        if sum(portion for pod, portion in pods.items() if pod in first.get(device, ())) > 1.001
+        f"device {i} of node {node} is held by {h}"
+        for (node, i), h in held.items()
+        if sum(milli for milli, _ in h) > PLACED_MILLI
     ]
 
 
+def used_twice(world):
+    return world.see()
+
+
 class Watch:
-    """Looks again and again whether processes share a device that is not theirs to share."""
+    """Looks again and again whether pods use what is not theirs to use."""
 
     def __init__(self, world):
         self.world, self.found, self.stopping = world, [], threading.Event()
@@ -91,7 +53,7 @@ class Watch:
 def answers_lost(world):
     """Every answered write is there, and nothing that nobody asked for."""
     rows = {
-        row["uuid"]: row for row in read(world, "SELECT uuid, name, desired_phase, phase, deleted_ms FROM workloads")
+        row["uuid"]: row for row in rows_of(world, "SELECT uuid, name, desired_phase, phase, deleted_ms FROM workloads")
     }
     wrong = []
     for workload, known in world.known.items():
@@ -113,82 +75,14 @@ def answers_lost(world):
 
 
 def unsettled(world):
-    """What must come true in a while: rows and processes agree, gangs are whole, what was to go is gone."""
-    pods = {pod["uuid"]: pod for pod in pods_of(world)}
-    processes = world.marked()
-    supervisors = {}
-    for pid, environment in processes.items():
-        if world.is_supervisor(pid) and environment["PRORATA_POD"] not in supervisors:
-            supervisors[environment["PRORATA_POD"]] = pid
-    wrong = []
-    for uuid, pod in pods.items():
-        if pod["status"] != "Running":
-            wrong.append(f"{pod['name']} is still {pod['status']}")
-        elif uuid not in supervisors:
-            wrong.append(f"{pod['name']} is Running without a supervisor")
-        elif not any(
-            environment["PRORATA_POD"] == uuid and pid != supervisors[uuid] for pid, environment in processes.items()
-        ):
-            wrong.append(f"{pod['name']} is Running without a process")
-    for pod in pods.values():
-        bad = world.broken.keys() & set(json.loads(pod["gpu_indices_json"]))
-        if bad:
-            wrong.append(f"{pod['name']} is on device {bad}, which has failed")
-    for pid, environment in processes.items():
-        if environment["PRORATA_POD"] not in pods:
-            wrong.append(f"process {pid} is an orphan: {cmdline(pid)} of pod {environment['PRORATA_POD']}")
-    running = {}
-    for pod in pods.values():
-        running.setdefault(pod["workload_uuid"], []).append(pod)
-    for mates in running.values():
-        if mates[0]["type"] == "Distributed" and len(mates) < mates[0]["min_pods"]:
-            done = read(
-                world,
-                f"SELECT count(*) FROM pods WHERE status = 'Succeeded' AND workload_id = "
-                f"{mates[0]['workload_id']} AND deleted_ms = 0",
-            )[0][0]
-            if len(mates) + done < mates[0]["min_pods"]:
-                wrong.append(f"{mates[0]['workload']} is a gang of {len(mates)} of {mates[0]['min_pods']}")
-    for row in read(world, "SELECT name, desired_phase, phase FROM workloads WHERE deleted_ms = 0"):
-        if row["desired_phase"] == "Deleted" or row["phase"] in (
-            "Stopping",
-            "Deleting",
-            "Creating",
-            "Initializing",
-            "Resuming",
-            "Terminating",
-        ):
-            wrong.append(f"{row['name']} is still {row['phase']}, wanted {row['desired_phase']}")
-    wrong += [
-        f"{row['pod']} has failed and is not tried again"
-        for row in read(
-            world,
-            "SELECT p.name AS pod FROM pods p JOIN workloads w ON w.id = p.workload_id WHERE p.deleted_ms = 0 AND "
-            "p.status = 'Failed' AND p.attempt < 3 "  # later ones wait for long
-            "AND w.deleted_ms = 0 AND w.desired_phase = 'Running' AND w.phase NOT IN ('Completed', 'Failed') AND "
-            "NOT EXISTS (SELECT 1 FROM pods n "
-            "WHERE n.workload_id = p.workload_id AND n.role = p.role AND n.pod_index = p.pod_index AND n.attempt "
-            "> p.attempt)",
-        )
-    ]
-    wrong += cgroups_left(world, pods)
-    return wrong
-
-
-def cmdline(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-    except OSError:
-        return "(gone)"
-
-
-def cgroups_left(world, pods):
-    return [f"a cgroup is left of pod {entry.name}" for entry in world.cgroups() if entry.name not in pods]
+    """What must come true in a while: rows and what runs agree, gangs are whole, what was to go is gone."""
+    waits = [f"{pod['name']} is still {pod['status']}" for pod in pods_of(world) if pod["status"] != "Running"]
+    return waits + world.wrong() + workloads_on_their_way(world) + failed_and_not_tried_again(world)
 
 
 def settle(world):
     begin = time.monotonic()
-    until, has_told = begin + SETTLED_S, not os.environ.get("FAULTS_TALK")
+    until, has_told = begin + world.SETTLED_S, not os.environ.get("FAULTS_TALK")
     while True:
         wrong = unsettled(world)
         if not wrong:
@@ -204,7 +98,7 @@ def settle(world):
 
 def idle_for_no_reason(world):
     """Wanted, not running, nothing in their way: pods are missing."""
-    rows = read(
+    rows = rows_of(
         world,
         "SELECT w.name, w.phase, (SELECT count(*) FROM pods p WHERE p.workload_id = w.id AND p.deleted_ms = 0) AS "
         "pods FROM workloads w "
@@ -216,7 +110,7 @@ def idle_for_no_reason(world):
 def ends_without_reason(world):
     wrong = [
         f"pod {row['name']} ended without a reason"
-        for row in read(
+        for row in rows_of(
             world,
             "SELECT name FROM pods WHERE reason = '' AND (completed_ms > 0 OR status IN ('Failed', 'Succeeded', "
             "'Deleted'))",
@@ -224,7 +118,7 @@ def ends_without_reason(world):
     ]
     return wrong + [
         f"{row['name']} is {row['phase']} without a word"
-        for row in read(
+        for row in rows_of(
             world,
             "SELECT name, phase FROM workloads WHERE phase IN ('Failed', 'Completed', 'Stopped') AND "
             "phase_message = ''",
@@ -233,7 +127,7 @@ def ends_without_reason(world):
 
 
 def broken_file(world):
-    return [row[0] for row in read(world, "PRAGMA integrity_check") if row[0] != "ok"]
+    return [row[0] for row in rows_of(world, "PRAGMA integrity_check") if row[0] != "ok"]
 
 
 def bad_log(world):
@@ -249,13 +143,18 @@ def bad_log(world):
     return [line for line in text.splitlines() if any(word in line for word in words)]
 
 
+def refused_for_want_of_room(world):
+    """By a node of a cluster: it was given what another has."""
+    return [row["message"] for row in rows_of(world, "SELECT message FROM events WHERE reason LIKE 'OutOf%'")]
+
+
 def listed_by_the_api(world):
     """The API tells what the rows say."""
     answer = world.ask("GET", "/api/v1/workloads?limit=500")
     if answer is None or answer.status != 200:
         return [f"the list of workloads is not answered: {answer}"]
     told = {w["id"] for w in answer.json["workloads"]}
-    rows = {row["uuid"] for row in read(world, "SELECT uuid FROM workloads WHERE deleted_ms = 0")}
+    rows = {row["uuid"] for row in rows_of(world, "SELECT uuid FROM workloads WHERE deleted_ms = 0")}
     return [f"workload {uuid} is told of in one place only" for uuid in told ^ rows]
 
 
@@ -263,13 +162,15 @@ def ends(world):
     """How many pods ended how."""
     return {
         row[0]: row[1]
-        for row in read(
+        for row in rows_of(
             world, "SELECT reason, count(*) FROM pods WHERE completed_ms > 0 AND started_ms > 0 GROUP BY reason"
         )
     }
 
 
-ALWAYS = (answers_lost, held_twice, used_twice, ends_without_reason, broken_file, bad_log)
+ALWAYS = (
+    answers_lost, held_twice, used_twice, ends_without_reason, broken_file, bad_log, refused_for_want_of_room,
+)  # fmt: skip
 
 
 def check(world):
@@ -284,17 +185,24 @@ def check(world):
 
 
 def check_all_is_free(world):
-    """At the very end: nothing is wanted, so nothing is there, and a workload gets all devices."""
+    """At the very end: nothing is wanted, so nothing is there, and new workloads get all devices."""
     settle(world)
     world.server.token = None
-    workload = world.server.submit("all", "team-a", gpus=GPUS, spec={"command": "sleep infinity"})
-    world.unsure.add("all")
-    world.server.wait_phase(workload, "Running")
-    world.server.delete(f"/api/v1/workloads/trainings/{workload}")
+    made = []
+    for number, (spec, gpus) in enumerate(world.whole()):
+        name = f"all-{number}"
+        world.unsure.add(name)
+        made.append(world.server.submit(name, "team-a", gpus=gpus, spec=spec))
+    for workload in made:
+        try:
+            world.server.wait_phase(workload, "Running")
+        except AssertionError:
+            why = world.server.get(f"/api/v1/workloads/{workload}/explanation").body.decode()
+            raise AssertionError(f"it does not get its devices: {why}") from None
+    for workload in made:
+        world.server.delete(f"/api/v1/workloads/trainings/{workload}")
     settle(world)
-    assert not world.marked(), [cmdline(pid) for pid in world.marked()]
-    assert not pods_of(world)
-    until = time.monotonic() + SETTLED_S
-    while folders := [f.name for f in (world.server.data / "pods").iterdir() if (f / "state").exists()]:
-        assert time.monotonic() < until, f"kept of pods that are gone: {folders}"
+    until = time.monotonic() + world.SETTLED_S
+    while left := world.left():
+        assert time.monotonic() < until, f"left of pods that are gone: {left}"
         time.sleep(0.1)

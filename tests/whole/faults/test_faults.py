@@ -1,7 +1,7 @@
-"""Rounds of faults against a server whose pods are real processes. Each round: clients submit, delete, suspend and
-resume while the server is killed, halted and ended, pods and supervisors are killed, GPUs fail, the disk fills and the
-clock jumps; then all is looked at from outside. A round that fails names its seed: FAULTS_SEED=N FAULTS_ROUNDS=M
-repeats it."""
+"""Rounds of faults against a server whose pods are real processes, and one whose pods are a cluster's. Each round:
+clients submit, delete, suspend and resume while the server is killed, halted and ended, its disk fills, its clock
+jumps, and what runs the pods fails; then all is looked at from outside. A round that fails names its seed:
+FAULTS_SEED=N FAULTS_ROUNDS=M repeats it."""
 
 import os
 import random
@@ -9,22 +9,29 @@ import time
 
 import pytest
 from checks import Watch, check, check_all_is_free, ends
-from world import World
+from kube_world import Cluster
+from local_world import Machine
 
-ROUNDS = int(os.environ.get("FAULTS_ROUNDS", 300 if os.environ.get("PRORATA_LONG") else 15))
+ROUNDS = {"local": 15, "kubernetes": 8}
+LONG_ROUNDS = 300
 SEED = int(os.environ.get("FAULTS_SEED", random.randrange(1 << 30)))
 CLIENTS = 3
 STEPS = 6
 KEPT = 9
 
 
+def rounds_of(backend):
+    return int(os.environ.get("FAULTS_ROUNDS", LONG_ROUNDS if os.environ.get("PRORATA_LONG") else ROUNDS[backend]))
+
+
 @pytest.fixture
-def world(folder):
-    made = World(folder, SEED)
+def world(folder, request):
+    made = {world.BACKEND: world for world in (Machine, Cluster)}[request.param](folder, SEED)
     yield made
     made.close()
 
 
+@pytest.mark.parametrize("world", ["local"], indirect=True)
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small tmpfs needs root")
 def test_how_a_pod_ends_on_a_full_disk_is_not_lost(world):
     server = world.server
@@ -43,10 +50,12 @@ def test_how_a_pod_ends_on_a_full_disk_is_not_lost(world):
     assert any("exit code 3" in event for event in events), events
 
 
+@pytest.mark.parametrize("world", ["local", "kubernetes"], indirect=True)
 def test_rounds_of_faults(world):
-    print(f"seed {SEED}, {ROUNDS} rounds")
+    rounds = rounds_of(world.BACKEND)
+    print(f"{world.BACKEND}: seed {SEED}, {rounds} rounds")
     slowest = 0.0
-    for number in range(ROUNDS):
+    for number in range(rounds):
         faults = []
         try:
             with Watch(world) as watch:
@@ -69,14 +78,14 @@ def test_rounds_of_faults(world):
             print(number, faults, f"{time.monotonic() - begin:.1f} s", flush=True)
     world.shift = 0
     world.write_clock()
-    world.heal_gpus()
-    world.tidy(0)
+    world.heal()
+    world.empty()
     check_all_is_free(world)
     check(world)
     ended = ends(world)
     # How many ends well depends on the faults that the seed draws: that some do is sure, and that some fail.
     ran = ended.get("Completed", 0) + ended.get("Error", 0)
-    assert ended.get("Completed") and ended.get("Error") and ran > ROUNDS, f"hardly a pod ran: {ended}"
+    assert ended.get("Completed") and ended.get("Error") and ran > rounds, f"hardly a pod ran: {ended}"
     print(f"pods that ran and ended: {ended}")
     print(f"slowest to settle {slowest:.1f} s; " + ", ".join(f"{n} {what}" for what, n in sorted(world.counts.items())))
     assert world.server.stop() == 0

@@ -41,7 +41,9 @@ def without_times(value):
 
 
 def moving_in(snapshot):
-    """Names of what starts, stops or is being deleted."""
+    """Names of what starts, stops or is being deleted; before the first cycle the server itself."""
+    if "workloads" not in snapshot:
+        return ["the server"]
     return [p["name"] for w in snapshot["workloads"] for p in w["pods"] if p["status"] in MOVING] + [
         w["name"] for w in snapshot["workloads"] if w.get("deleting")
     ]
@@ -152,7 +154,7 @@ class Play:
     def set_up(self):
         server = self.server
         if self.kube:
-            server.wait_for("the node", lambda: server.get("/api/v1/scheduler/snapshot").json["nodes"])
+            server.wait_for("the node", lambda: server.get("/api/v1/scheduler/snapshot").json.get("nodes"))
         self.pools = {p["name"]: p["id"] for p in server.get("/api/v1/node-pools").json["nodepools"]}
         if self.scenario.pool:
             self.pool({"name": "default", **self.scenario.pool})
