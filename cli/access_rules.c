@@ -51,18 +51,11 @@ static int add_scopes(struct cli *cli, json_t *list, const char *flag, struct er
 {
     const struct flag_value *values = flag_values(&cli->arguments, flag);
     for (size_t i = 0; values && i < values->count; i++) {
-        const char *filter = arena_printf(&cli->arena, "name==%s", values->texts[i]);
-        json_t *answer;
-        if (cli_get(cli, &answer, err, "/api/v1/org-unit/%ss?filterBy=%s", flag, client_escape(&cli->client, filter)) <
-            0)
+        json_t *unit;
+        if (cli_find_unit(cli, flag, values->texts[i], &unit, err) < 0)
             return -1;
-        const json_t *units = json_object_get(answer, arena_printf(&cli->arena, "%ss", flag));
-        const json_t *unit = json_array_get(units, 0);
-        if (unit)
-            add_scope(list, flag, cli_text(unit, "id"));
-        json_decref(answer);
-        if (!unit)
-            return error_set(err, ERROR_NOT_FOUND, "no %s was found with the name %s", flag, values->texts[i]);
+        add_scope(list, flag, cli_text(unit, "id"));
+        json_decref(unit);
     }
     return 0;
 }

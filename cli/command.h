@@ -100,9 +100,16 @@ int cli_get(struct cli *cli, json_t **out_answer, struct error *err, const char 
 // NULL: a bare array that comes whole; CLI_BARE_PAGES: one in pages. Owned by the caller.
 #define CLI_BARE_PAGES ""
 int cli_get_all(struct cli *cli, const char *path, const char *key, json_t **out_entries, struct error *err);
+// The same, and at most so many.
+int cli_get_first(struct cli *cli, const char *path, const char *key, size_t most, json_t **out_entries,
+                  struct error *err);
 // --project, else the default one; ERROR_INVALID where there is none.
 int cli_project_name(struct cli *cli, const char **out_name, struct error *err);
 int cli_find_project(struct cli *cli, const char *name, json_t **out_project, struct error *err);
+// what: "project" or "department".
+int cli_find_unit(struct cli *cli, const char *what, const char *name, json_t **out_unit, struct error *err);
+// The path with one more parameter, the arena's; value NULL: as it was.
+const char *cli_add_query(struct cli *cli, const char *path, const char *parameter, const char *value);
 // By name, without regard to case; the caller owns *out_role.
 int cli_find_role(struct cli *cli, const char *name, json_t **out_role, struct error *err);
 // The workload of this name: in the project asked for, or in the default one. Not deleted ones.
@@ -162,6 +169,7 @@ int run_version(struct cli *cli, struct error *err);
 int run_config_set(struct cli *cli, struct error *err);
 int run_project_set(struct cli *cli, struct error *err);
 int run_cluster_set(struct cli *cli, struct error *err);
+int run_cluster_rename(struct cli *cli, struct error *err);
 int run_project_list(struct cli *cli, struct error *err);
 int run_project_create(struct cli *cli, struct error *err);
 int run_project_update(struct cli *cli, struct error *err);
@@ -171,6 +179,7 @@ int run_department_update(struct cli *cli, struct error *err);
 int run_department_delete(struct cli *cli, struct error *err);
 int run_department_list(struct cli *cli, struct error *err);
 int run_cluster_list(struct cli *cli, struct error *err);
+int run_cluster_status(struct cli *cli, struct error *err);
 int run_node_list(struct cli *cli, struct error *err);
 int run_node_describe(struct cli *cli, struct error *err);
 int run_node_label(struct cli *cli, struct error *err);
@@ -199,6 +208,7 @@ int run_fairshare(struct cli *cli, struct error *err);
 int run_queue(struct cli *cli, struct error *err);
 int run_idle(struct cli *cli, struct error *err);
 int run_timeline(struct cli *cli, struct error *err);
+int run_event_list(struct cli *cli, struct error *err);
 int run_waiting(struct cli *cli, struct error *err);
 int run_receipts(struct cli *cli, struct error *err);
 int run_submit(struct cli *cli, struct error *err);

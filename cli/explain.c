@@ -62,6 +62,8 @@ static void print_explanation(struct cli *cli, const json_t *explanation, const 
     // Where it was asked again, the scheduler knows more: what is never, and what a rule's end alone brings.
     bool is_asked = answer && strcmp(cli_text(answer, "verdict"), "Waits") == 0;
     const char *forecast = cli_text(is_asked ? answer : explanation, "forecast.sentence");
+    if (cli_at(explanation, "cycle"))
+        printf("Cycle %.0f, %s\n", cli_number(explanation, "cycle.cycle"), cli_text(explanation, "cycle.time"));
     printf("%s (%s): %s\n", cli_text(explanation, "workloadName"), cli_text(explanation, "phase"),
            cli_text(explanation, "sentence"));
     if (*why)
@@ -83,11 +85,13 @@ int run_explain(struct cli *cli, struct error *err)
         return -1;
     const char *id = arena_strdup(&cli->arena, cli_text(workload, "id"));
     json_decref(workload);
-    if (cli_get(cli, &explanation, err, "/api/v1/workloads/%s/explanation", id) < 0)
+    const char *at = flag_text(&cli->arguments, "at");
+    if (cli_get(cli, &explanation, err, "/api/v1/workloads/%s/explanation%s%s", id, at ? "?at=" : "", at ? at : "") < 0)
         return -1;
-    // Refused where it does not wait: then there is nothing to change.
+    // Refused where it does not wait: then there is nothing to change; nor is there in the past.
     struct error refused = {0};
-    (void)cli_get(cli, &answer, &refused, "/api/v1/workloads/%s/what-if", id);
+    if (!at)
+        (void)cli_get(cli, &answer, &refused, "/api/v1/workloads/%s/what-if", id);
     if (cli_output(cli) == OUTPUT_TABLE) {
         print_explanation(cli, explanation, answer);
     } else {

@@ -90,6 +90,55 @@ int run_cluster_list(struct cli *cli, struct error *err)
     return show_list(cli, "/api/v1/clusters", NULL, COLUMNS(TITLES), add_cluster, err);
 }
 
+static const char *size_text(struct cli *cli, double bytes)
+{
+    return bytes >= 1 << 30   ? arena_printf(&cli->arena, "%.1f GiB", bytes / (1 << 30))
+           : bytes >= 1 << 20 ? arena_printf(&cli->arena, "%.1f MiB", bytes / (1 << 20))
+                              : arena_printf(&cli->arena, "%.0f KiB", bytes / (1 << 10));
+}
+
+static void add_part(struct cli *cli, const json_t *part, struct table *table)
+{
+    if (strcmp(cli_text(part, "state"), "ok") != 0)
+        cli->exit_status = 1;
+    table_add(table, (const char *const[]){cli_text(part, "name"), cli_text(part, "state"), cli_text(part, "problem")});
+}
+
+static void print_kept(struct cli *cli, const json_t *about)
+{
+    const json_t *kept;
+    size_t i;
+    puts("\nOn the disk:");
+    json_array_foreach(json_object_get(about, "storage"), i, kept)
+        printf("  %s: %s\n", cli_text(kept, "name"), size_text(cli, cli_number(kept, "sizeBytes")));
+    if (json_object_get(about, "disk"))
+        printf("  Free: %s of %s\n", size_text(cli, cli_number(about, "disk.freeBytes")),
+               size_text(cli, cli_number(about, "disk.sizeBytes")));
+    const char *newest = cli_text(about, "backups.newestAt");
+    printf("  The newest backup: %s\n", *newest ? newest : "none");
+}
+
+// Ends with 1 where a part is not well, for scripts.
+int run_cluster_status(struct cli *cli, struct error *err)
+{
+    static const char *const TITLES[] = {"Part", "State", "Problem"};
+    json_t *about;
+    if (cli_get(cli, &about, err, "/api/v1/about") < 0)
+        return -1;
+    if (cli_output(cli) != OUTPUT_TABLE) {
+        cli_print(cli, about);
+        json_decref(about);
+        return 0;
+    }
+    printf("prorata %s, backend %s, since %s\n\n", cli_text(about, "version"), cli_text(about, "backend"),
+           cli_text(about, "startedAt"));
+    cli_print_list(cli, json_object_get(about, "parts"), COLUMNS(TITLES), add_part);
+    if (json_object_get(about, "storage"))
+        print_kept(cli, about);
+    json_decref(about);
+    return 0;
+}
+
 static const char *memory_text(struct cli *cli, double bytes)
 {
     return arena_printf(&cli->arena, "%.1f GiB", bytes / (1 << 30));

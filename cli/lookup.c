@@ -29,9 +29,15 @@ static size_t number_flag(const struct cli *cli, const char *name, size_t fallba
 
 int cli_get_all(struct cli *cli, const char *path, const char *key, json_t **out_entries, struct error *err)
 {
+    return cli_get_first(cli, path, key, number_flag(cli, "max-items", SIZE_MAX), out_entries, err);
+}
+
+int cli_get_first(struct cli *cli, const char *path, const char *key, size_t most, json_t **out_entries,
+                  struct error *err)
+{
     json_t *all = json_array();
     bool is_bare = !key || !*key;
-    size_t page = number_flag(cli, "page-size", PAGE_DEFAULT), most = number_flag(cli, "max-items", SIZE_MAX);
+    size_t page = number_flag(cli, "page-size", PAGE_DEFAULT);
     if (page > PAGE_MAX)
         page = PAGE_MAX;
     for (bool has_more = true; has_more && json_array_size(all) < most;) {
@@ -67,6 +73,14 @@ int cli_project_name(struct cli *cli, const char **out_name, struct error *err)
     return 0;
 }
 
+const char *cli_add_query(struct cli *cli, const char *path, const char *parameter, const char *value)
+{
+    if (!value)
+        return path;
+    return arena_printf(&cli->arena, "%s%c%s=%s", path, strchr(path, '?') ? '&' : '?', parameter,
+                        client_escape(&cli->client, value));
+}
+
 // The first entry of a list that was asked for by name.
 static int first_of(json_t *answer, const char *key, const char *what, const char *name, json_t **out_entry,
                     struct error *err)
@@ -79,13 +93,18 @@ static int first_of(json_t *answer, const char *key, const char *what, const cha
     return 0;
 }
 
-int cli_find_project(struct cli *cli, const char *name, json_t **out_project, struct error *err)
+int cli_find_unit(struct cli *cli, const char *what, const char *name, json_t **out_unit, struct error *err)
 {
     json_t *answer;
-    if (cli_get(cli, &answer, err, "/api/v1/org-unit/projects?filterBy=%s",
+    if (cli_get(cli, &answer, err, "/api/v1/org-unit/%ss?filterBy=%s", what,
                 client_escape(&cli->client, arena_printf(&cli->arena, "name==%s", name))) < 0)
         return -1;
-    return first_of(answer, "projects", "project", name, out_project, err);
+    return first_of(answer, arena_printf(&cli->arena, "%ss", what), what, name, out_unit, err);
+}
+
+int cli_find_project(struct cli *cli, const char *name, json_t **out_project, struct error *err)
+{
+    return cli_find_unit(cli, "project", name, out_project, err);
 }
 
 int cli_find_workload(struct cli *cli, const char *name, json_t **out_workload, struct error *err)

@@ -1,6 +1,7 @@
 // project create, update, delete; department create, update, delete.
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/what_if.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,6 +124,34 @@ static int create(struct cli *cli, const struct unit *unit, struct error *err)
     return rc;
 }
 
+// Nothing is changed: the server says what it would lead to.
+static int ask_what_if(struct cli *cli, const struct unit *unit, const json_t *entry, struct error *err)
+{
+    json_t *answer, *question = json_pack("{s:[{s:O, s:O}]}", unit->key, "id", json_object_get(entry, "id"),
+                                          "resources", json_object_get(entry, "resources"));
+    int rc = client_call(&cli->client, "POST", "/api/v1/scheduler/what-if/quota", question, &answer, err);
+    json_decref(question);
+    if (rc < 0)
+        return -1;
+    if (cli_output(cli) == OUTPUT_TABLE) {
+        what_if_print_quota(cli, answer);
+        puts("\nNothing was changed.");
+    } else {
+        cli_print(cli, answer);
+    }
+    json_decref(answer);
+    return 0;
+}
+
+static int send_quota(struct cli *cli, const struct unit *unit, const char *name, json_t *entry, struct error *err)
+{
+    const char *path = arena_printf(&cli->arena, "/api/v1/org-unit/%s/%s/resources", unit->key, cli_text(entry, "id"));
+    if (client_call(&cli->client, "PUT", path, json_object_get(entry, "resources"), NULL, err) < 0)
+        return -1;
+    printf("%s %s updated successfully\n", unit->what, name);
+    return 0;
+}
+
 static int update(struct cli *cli, const struct unit *unit, struct error *err)
 {
     const char *name;
@@ -133,15 +162,10 @@ static int update(struct cli *cli, const struct unit *unit, struct error *err)
         return error_set(err, ERROR_INVALID, "nothing to change: --gpu-quota N [--node-pool POOL]");
     if (find_unit(cli, unit, name, &entry, err) < 0)
         return -1;
-    json_t *resources = json_object_get(entry, "resources");
-    int rc = set_quota(cli, resources, err);
+    int rc = set_quota(cli, json_object_get(entry, "resources"), err);
     if (rc == 0)
-        rc =
-            client_call(&cli->client, "PUT",
-                        arena_printf(&cli->arena, "/api/v1/org-unit/%s/%s/resources", unit->key, cli_text(entry, "id")),
-                        resources, NULL, err);
-    if (rc == 0)
-        printf("%s %s updated successfully\n", unit->what, name);
+        rc = flag_is_set(&cli->arguments, "what-if") ? ask_what_if(cli, unit, entry, err)
+                                                     : send_quota(cli, unit, name, entry, err);
     json_decref(entry);
     return rc;
 }

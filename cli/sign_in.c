@@ -249,22 +249,45 @@ int run_project_set(struct cli *cli, struct error *err)
     return 0;
 }
 
-int run_cluster_set(struct cli *cli, struct error *err)
+// The cluster of the name or UUID on the command line; ERROR_NOT_FOUND where there is none.
+static int find_cluster(struct cli *cli, const char **out_name, const char **out_uuid, struct error *err)
 {
-    const char *name;
     json_t *clusters, *cluster;
     size_t i;
-    if (cli_name(cli, &name, err) < 0 || cli_get(cli, &clusters, err, "/api/v1/clusters") < 0)
+    if (cli_name(cli, out_name, err) < 0 || cli_get(cli, &clusters, err, "/api/v1/clusters") < 0)
         return -1;
-    int rc = error_set(err, ERROR_NOT_FOUND, "no cluster was found with the name %s", name);
-    json_array_foreach(clusters, i, cluster) {
-        if (strcmp(cli_text(cluster, "name"), name) == 0 || strcmp(cli_text(cluster, "uuid"), name) == 0) {
-            profile_set(&cli->profile, "cluster", "uuid", cli_text(cluster, "uuid"));
-            rc = profile_save(&cli->profile, err);
-            if (rc == 0)
-                printf("cluster %s configured successfully\n", name);
-        }
-    }
+    *out_uuid = NULL;
+    json_array_foreach(clusters, i, cluster)
+        if (strcmp(cli_text(cluster, "name"), *out_name) == 0 || strcmp(cli_text(cluster, "uuid"), *out_name) == 0)
+            *out_uuid = arena_strdup(&cli->arena, cli_text(cluster, "uuid"));
     json_decref(clusters);
+    return *out_uuid ? 0 : error_set(err, ERROR_NOT_FOUND, "no cluster was found with the name %s", *out_name);
+}
+
+int run_cluster_set(struct cli *cli, struct error *err)
+{
+    const char *name, *uuid;
+    if (find_cluster(cli, &name, &uuid, err) < 0)
+        return -1;
+    profile_set(&cli->profile, "cluster", "uuid", uuid);
+    if (profile_save(&cli->profile, err) < 0)
+        return -1;
+    printf("cluster %s configured successfully\n", name);
+    return 0;
+}
+
+int run_cluster_rename(struct cli *cli, struct error *err)
+{
+    const char *name, *uuid;
+    if (find_cluster(cli, &name, &uuid, err) < 0)
+        return -1;
+    if (cli->arguments.word_count < 2)
+        return error_set(err, ERROR_INVALID, "the new name is missing: %s %s %s", cli->program, cli->command->words,
+                         cli->command->usage);
+    json_t *body = json_pack("{s:s}", "name", cli->arguments.words[1]);
+    int rc = client_call(&cli->client, "PUT", arena_printf(&cli->arena, "/api/v1/clusters/%s", uuid), body, NULL, err);
+    json_decref(body);
+    if (rc == 0 && !is_quiet(cli))
+        printf("cluster %s renamed to %s\n", name, cli->arguments.words[1]);
     return rc;
 }

@@ -1,5 +1,4 @@
 // `timeline`: who held which devices from when to when, how that ended, and who gave way to whom.
-#include "base/error.h"
 #include "base/timestamp.h"
 #include "cli/command.h"
 #include "cli/table.h"
@@ -12,13 +11,9 @@ static const char *timeline_path(struct cli *cli)
     static const struct {
         const char *flag, *parameter;
     } PARAMETERS[] = {{"pool", "nodePool"}, {"node", "node"}, {"start", "start"}, {"end", "end"}, {"width", "width"}};
-    const char *path = "/api/v1/scheduler/timeline?";
-    for (size_t i = 0; i < sizeof(PARAMETERS) / sizeof(PARAMETERS[0]); i++) {
-        const char *value = flag_text(&cli->arguments, PARAMETERS[i].flag);
-        if (value)
-            path = arena_printf(&cli->arena, "%s%s=%s&", path, PARAMETERS[i].parameter,
-                                client_escape(&cli->client, value));
-    }
+    const char *path = "/api/v1/scheduler/timeline";
+    for (size_t i = 0; i < sizeof(PARAMETERS) / sizeof(PARAMETERS[0]); i++)
+        path = cli_add_query(cli, path, PARAMETERS[i].parameter, flag_text(&cli->arguments, PARAMETERS[i].flag));
     return path;
 }
 

@@ -1,4 +1,5 @@
-// top: GPUs with what is measured of them and who holds them, and the processes that nobody submitted.
+// top: GPUs with what is measured of them and who holds them, the processes that nobody submitted, and what nodes and
+// pods use of CPU and memory.
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/table.h"
@@ -73,6 +74,67 @@ static void add_foreign(struct cli *cli, const json_t *node, size_t index, struc
     }
 }
 
+static const char *cores_of(struct cli *cli, const json_t *of, const char *key)
+{
+    return arena_printf(&cli->arena, "%.2f", cli_number(of, key));
+}
+
+static const char *gib_of(struct cli *cli, const json_t *of, const char *key)
+{
+    return arena_printf(&cli->arena, "%.1f GiB", cli_number(of, key) / (1 << 30));
+}
+
+static bool is_used_known(const json_t *of)
+{
+    return json_is_number(json_object_get(of, "usedCpuCores"));
+}
+
+static void add_node_load(struct cli *cli, const json_t *node, struct table *table)
+{
+    if (is_used_known(node))
+        table_add(table, (const char *const[]){cli_text(node, "name"), cores_of(cli, node, "usedCpuCores"),
+                                               cores_of(cli, node, "allocatedCpuCores"),
+                                               cores_of(cli, node, "cpuCores"), gib_of(cli, node, "usedCpuMemoryBytes"),
+                                               gib_of(cli, node, "allocatedCpuMemoryBytes"),
+                                               gib_of(cli, node, "cpuMemoryBytes")});
+}
+
+static void add_pod_load(struct cli *cli, const json_t *node, const json_t *pod, struct table *table)
+{
+    const char *name = cli_text(pod, "podName");
+    if (is_used_known(pod))
+        table_add(table,
+                  (const char *const[]){*name ? name : cli_text(pod, "workload.name"), cli_text(node, "name"),
+                                        cores_of(cli, pod, "usedCpuCores"), cores_of(cli, pod, "cpuCores"),
+                                        gib_of(cli, pod, "usedCpuMemoryBytes"), gib_of(cli, pod, "cpuMemoryBytes")});
+}
+
+// Nothing where nobody measures it.
+static void print_loads(struct cli *cli, const json_t *nodes, bool has_titles)
+{
+    static const char *const NODES[] = {"Node",        "CPU used",         "CPU allocated", "CPU cores",
+                                        "Memory used", "Memory allocated", "Memory"};
+    static const char *const PODS[] = {"Pod", "Node", "CPU used", "CPU asked", "Memory used", "Memory asked"};
+    struct table of_nodes, of_pods;
+    const json_t *node, *pod;
+    size_t i, k;
+    table_init(&of_nodes, &cli->arena, NODES, sizeof(NODES) / sizeof(NODES[0]));
+    table_init(&of_pods, &cli->arena, PODS, sizeof(PODS) / sizeof(PODS[0]));
+    json_array_foreach(nodes, i, node) {
+        add_node_load(cli, node, &of_nodes);
+        json_array_foreach(json_object_get(node, "pods"), k, pod)
+            add_pod_load(cli, node, pod, &of_pods);
+    }
+    if (of_nodes.row_count > 0) {
+        puts("\nCPU and memory of nodes:");
+        table_print(&of_nodes, TABLE_RULED, NULL, has_titles);
+    }
+    if (of_pods.row_count > 0) {
+        puts("\nCPU and memory of pods:");
+        table_print(&of_pods, TABLE_RULED, NULL, has_titles);
+    }
+}
+
 static void print_tables(struct cli *cli, const json_t *nodes)
 {
     static const char *const TITLES[] = {"Node",        "GPU",   "Utilization", "Memory",
@@ -92,10 +154,11 @@ static void print_tables(struct cli *cli, const json_t *nodes)
         }
     }
     table_print(&devices, TABLE_RULED, columns, has_titles);
-    if (processes.row_count == 0)
-        return;
-    puts("\nProcesses that nobody submitted:");
-    table_print(&processes, TABLE_RULED, NULL, has_titles);
+    if (processes.row_count > 0) {
+        puts("\nProcesses that nobody submitted:");
+        table_print(&processes, TABLE_RULED, NULL, has_titles);
+    }
+    print_loads(cli, nodes, has_titles);
 }
 
 int run_top(struct cli *cli, struct error *err)

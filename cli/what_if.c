@@ -121,3 +121,103 @@ void what_if_print(struct cli *cli, const json_t *answer)
     what_if_print_holders(cli, cli_at(answer, "explanation"));
     what_if_print_fixes(answer);
 }
+
+static const char *outcome_words(const char *outcome)
+{
+    static const char *const WORDS[][2] = {{"Starts", "starts"},
+                                           {"Keeps", "keeps its place"},
+                                           {"GivesWay", "stops, and waits again"},
+                                           {"StaysPending", "stays pending"},
+                                           {"Restarts", "stops, and starts again"}};
+    for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++)
+        if (strcmp(WORDS[i][0], outcome) == 0)
+            return WORDS[i][1];
+    return outcome;
+}
+
+static const char *count_text(struct cli *cli, const json_t *entry, const char *key)
+{
+    return arena_printf(&cli->arena, "%.0f", cli_number(entry, key));
+}
+
+// "4 -> 2"; one number where it stays.
+static const char *both(struct cli *cli, const json_t *queue, const char *key)
+{
+    const json_t *before = cli_at(cli_at(queue, "before"), key), *after = cli_at(cli_at(queue, "after"), key);
+    const char *old = json_is_null(before) ? "unlimited" : cli_amount(cli, json_number_value(before));
+    const char *new = json_is_null(after) ? "unlimited" : cli_amount(cli, json_number_value(after));
+    return strcmp(old, new) == 0 ? new : arena_printf(&cli->arena, "%s -> %s", old, new);
+}
+
+static void print_queues(struct cli *cli, const json_t *queues)
+{
+    static const char *const TITLES[] = {"Kind", "Name", "Node Pool", "Quota", "Limit", "Fair share", "Held"};
+    struct table table;
+    json_t *queue;
+    size_t i;
+    if (json_array_size(queues) == 0)
+        return;
+    table_init(&table, &cli->arena, TITLES, 7);
+    json_array_foreach(queues, i, queue) {
+        table_add(&table,
+                  (const char *const[]){cli_text(queue, "kind"), cli_text(queue, "name"), cli_text(queue, "nodePool"),
+                                        both(cli, queue, "quota"), both(cli, queue, "limit"),
+                                        both(cli, queue, "fairShare"), both(cli, queue, "allocated")});
+    }
+    puts("\nGPUs before and after");
+    table_print(&table, TABLE_RULED, NULL, 1);
+}
+
+static void print_workloads(struct cli *cli, const json_t *answer)
+{
+    static const char *const TITLES[] = {"Workload", "Project", "GPUs", "Pods", "What happens", "For project"};
+    const json_t *workloads = cli_at(answer, "workloads");
+    struct table table;
+    json_t *one;
+    size_t i;
+    if (json_array_size(workloads) == 0)
+        return;
+    table_init(&table, &cli->arena, TITLES, 6);
+    json_array_foreach(workloads, i, one) {
+        const char *beneficiary = cli_text(one, "beneficiaryProject");
+        table_add(&table,
+                  (const char *const[]){cli_text(one, "workload"), cli_text(one, "project"),
+                                        cli_amount(cli, cli_number(one, "gpus")), count_text(cli, one, "pods"),
+                                        outcome_words(cli_text(one, "outcome")), *beneficiary ? beneficiary : NULL});
+    }
+    puts("\nWho starts, who gives way");
+    table_print(&table, TABLE_RULED, NULL, 1);
+    if (cli_at(answer, "workloadsMore"))
+        printf("and %s more\n", count_text(cli, answer, "workloadsMore"));
+}
+
+static void print_excesses(struct cli *cli, const json_t *excesses)
+{
+    json_t *one;
+    size_t i;
+    json_array_foreach(excesses, i, one) {
+        const json_t *promised = cli_at(one, "promised");
+        const char *department = cli_text(one, "department");
+        const char *has = *department ? arena_printf(&cli->arena, "department %s has", department) : "the pool has";
+        printf("%-20s %s: its %s are promised %s GPUs, and %s %s\n", i == 0 ? "Exceeded:" : "",
+               cli_text(one, "nodePool"), cli_text(one, "promisedTo"),
+               json_is_null(promised) ? "unlimited" : cli_amount(cli, json_number_value(promised)), has,
+               cli_amount(cli, cli_number(one, "available")));
+    }
+}
+
+void what_if_print_quota(struct cli *cli, const json_t *answer)
+{
+    const char *until = cli_text(answer, "holdsUntil");
+    printf("%-20s %s\n", "What happens:", cli_text(answer, "sentence"));
+    print_excesses(cli, cli_at(answer, "exceeded"));
+    if (json_is_true(cli_at(answer, "atRest")))
+        printf("%-20s after %s cycle%s\n", "At rest:", count_text(cli, answer, "cycles"),
+               cli_number(answer, "cycles") == 1 ? "" : "s");
+    else
+        printf("%-20s not after %s cycles: more may follow\n", "At rest:", count_text(cli, answer, "cycles"));
+    if (*until)
+        printf("%-20s %s; then a rule's time may change more\n", "Holds until:", until);
+    print_queues(cli, cli_at(answer, "queues"));
+    print_workloads(cli, answer);
+}

@@ -10,6 +10,8 @@ enum {
 
 // The server's answer to a what-if question, for a person.
 void what_if_print(struct cli *cli, const json_t *answer);
+// The answer to what a change of quotas leads to.
+void what_if_print_quota(struct cli *cli, const json_t *answer);
 // What would start it, and who holds what; nothing where the answer has none.
 void what_if_print_fixes(const json_t *answer);
 void what_if_print_holders(struct cli *cli, const json_t *findings);

@@ -129,31 +129,26 @@ static size_t print_text(char *data, size_t size, size_t count, void *context)
     return written * size;
 }
 
-static const char *add_query(struct cli *cli, const char *path, const char *flag, const char *parameter)
-{
-    const char *text = flag_text(&cli->arguments, flag);
-    if (!text)
-        return path;
-    return arena_printf(&cli->arena, "%s%c%s=%s", path, strchr(path, '?') ? '&' : '?', parameter,
-                        client_escape(&cli->client, text));
-}
-
 int run_workload_logs(struct cli *cli, struct error *err)
 {
+    static const struct {
+        const char *flag, *parameter;
+    } PARAMETERS[] = {{"pod", "pod"},
+                      {"container", "container"},
+                      {"tail", "tail"},
+                      {"since", "since"},
+                      {"since-time", "since"},
+                      {"timestamps", "timestamps"},
+                      {"limit-bytes", "limitBytes"},
+                      {"previous", "previous"},
+                      {"follow", "follow"}};
     const char *name;
     json_t *workload;
     if (cli_name(cli, &name, err) < 0 || cli_look_up_workload(cli, name, &workload, err) < 0)
         return -1;
     const char *path = arena_printf(&cli->arena, "/api/v1/workloads/%s/logs", cli_text(workload, "id"));
     json_decref(workload);
-    path = add_query(cli, path, "pod", "pod");
-    path = add_query(cli, path, "container", "container");
-    path = add_query(cli, path, "tail", "tail");
-    path = add_query(cli, path, "since", "since");
-    path = add_query(cli, path, "since-time", "since");
-    path = add_query(cli, path, "timestamps", "timestamps");
-    path = add_query(cli, path, "limit-bytes", "limitBytes");
-    path = add_query(cli, path, "previous", "previous");
-    path = add_query(cli, path, "follow", "follow");
+    for (size_t i = 0; i < sizeof(PARAMETERS) / sizeof(PARAMETERS[0]); i++)
+        path = cli_add_query(cli, path, PARAMETERS[i].parameter, flag_text(&cli->arguments, PARAMETERS[i].flag));
     return client_stream(&cli->client, path, print_text, NULL, err);
 }

@@ -8,6 +8,13 @@ static const struct flag QUOTA_FLAGS[] = {
     {0},
 };
 
+static const struct flag WHAT_IF_FLAGS[] = {
+    {"what-if", NULL, 0, FLAG_SWITCH, "", "say who would gain and who would give way, and change nothing"},
+    {"json", NULL, 0, FLAG_SWITCH, "", "with --what-if: as JSON"},
+    {"yaml", NULL, 0, FLAG_SWITCH, "", "with --what-if: as YAML"},
+    {0},
+};
+
 static const struct flag UNIT_FLAGS[] = {
     {"description", NULL, 0, FLAG_TEXT, "TEXT", "what it is for"},
     {0},
@@ -62,13 +69,26 @@ static const struct flag TIMELINE_FLAGS[] = {
     {0},
 };
 
+static const struct flag EVENT_FLAGS[] = {
+    {"kind", NULL, 0, FLAG_TEXT, "KIND", "starts, evictions, failures, people, nodes or organisation"},
+    {"type", NULL, 0, FLAG_TEXT, "TYPE", "Normal or Warning"},
+    {"project", NULL, 'p', FLAG_TEXT, "NAME", "of this project and its workloads"},
+    {"department", NULL, 0, FLAG_TEXT, "NAME", "of this department and its projects"},
+    {"workload", NULL, 0, FLAG_TEXT, "NAME", "of this workload"},
+    {"node", NULL, 0, FLAG_TEXT, "NAME", "of this node and of pods on it"},
+    {"search", NULL, 0, FLAG_TEXT, "TEXT", "with this text in names, the reason or the message"},
+    {"since", NULL, 0, FLAG_TEXT, "TIME", "not older than: 2h, or 2026-01-01T00:00:00Z"},
+    {"until", NULL, 0, FLAG_TEXT, "TIME", "not newer than"},
+    {0},
+};
+
 TABLES(WITH_LIST, PROJECT_FLAGS, LIST_FLAGS);
 TABLES(WITH_NODES, PROJECT_FLAGS, LIST_FLAGS, NODE_FLAGS);
 TABLES(WITH_LABELS, LABEL_FLAGS);
 TABLES(WITH_CORDON, CORDON_FLAGS);
 TABLES(WITH_DRAIN, CORDON_FLAGS, DRAIN_FLAGS);
 TABLES(WITH_ADOPT, ADOPT_FLAGS);
-TABLES(WITH_QUOTA, QUOTA_FLAGS);
+TABLES(WITH_QUOTA, QUOTA_FLAGS, WHAT_IF_FLAGS);
 TABLES(WITH_PROJECTS, PROJECTS_FLAGS);
 TABLES(WITH_UNIT, QUOTA_FLAGS, UNIT_FLAGS);
 TABLES(WITH_PROJECT, QUOTA_FLAGS, UNIT_FLAGS, DEPARTMENT_FLAGS);
@@ -77,6 +97,7 @@ TABLES(WITH_SHARES, FORM_FLAGS, SHARE_FLAGS);
 TABLES(WITH_QUEUE, FORM_FLAGS);
 TABLES(WITH_IDLE, PROJECT_FLAGS, FORM_FLAGS, IDLE_FLAGS);
 TABLES(WITH_TIMELINE, FORM_FLAGS, TIMELINE_FLAGS);
+TABLES(WITH_EVENTS, EVENT_FLAGS, FORM_FLAGS);
 
 const struct command CLUSTER_COMMANDS[] = {
     {"config project", run_project_set, NEEDS_SERVER, NULL, NULL, true, "NAME", "the default project"},
@@ -84,18 +105,21 @@ const struct command CLUSTER_COMMANDS[] = {
     {"project list", run_project_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "projects, quota and use"},
     {"project create", run_project_create, NEEDS_SERVER, NULL, WITH_PROJECT, false,
      "NAME [--department D] [--gpu-quota N]", "make a project"},
-    {"project update", run_project_update, NEEDS_SERVER, NULL, WITH_QUOTA, false, "NAME --gpu-quota N",
+    {"project update", run_project_update, NEEDS_SERVER, NULL, WITH_QUOTA, false, "NAME --gpu-quota N [--what-if]",
      "change its quota in a node pool"},
     {"project delete", run_project_delete, NEEDS_SERVER, NULL, NULL, false, "NAME", "delete it and its workloads"},
     {"department create", run_department_create, NEEDS_SERVER, NULL, WITH_UNIT, false, "NAME [--gpu-quota N]",
      "make a department"},
-    {"department update", run_department_update, NEEDS_SERVER, NULL, WITH_QUOTA, false, "NAME --gpu-quota N",
-     "change its quota in a node pool"},
+    {"department update", run_department_update, NEEDS_SERVER, NULL, WITH_QUOTA, false,
+     "NAME --gpu-quota N [--what-if]", "change its quota in a node pool"},
     {"department delete", run_department_delete, NEEDS_SERVER, NULL, WITH_PROJECTS, false, "NAME [--with-projects]",
      "delete it"},
     {"department list", run_department_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "departments, quota and use"},
     {"cluster list", run_cluster_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "clusters"},
+    {"cluster status", run_cluster_status, NEEDS_SERVER, NULL, WITH_LIST, false, "",
+     "whether each part of the server is well, and what it keeps on its disk"},
     {"cluster set", run_cluster_set, NEEDS_SERVER, NULL, NULL, false, "NAME", "the cluster to use"},
+    {"cluster rename", run_cluster_rename, NEEDS_SERVER, NULL, NULL, false, "NAME NEW-NAME", "give it another name"},
     {"node list", run_node_list, NEEDS_SERVER, NULL, WITH_NODES, false, "[--show-labels]",
      "nodes and what is free on them"},
     {"node describe", run_node_describe, NEEDS_SERVER, NULL, WITH_DESCRIBE, false, "NAME",
@@ -113,7 +137,7 @@ const struct command CLUSTER_COMMANDS[] = {
      "make one of them, with all pods of its workload, a workload again"},
     {"nodepool list", run_nodepool_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "node pools"},
     {"top", run_top, NEEDS_SERVER, NULL, WITH_QUEUE, false, "",
-     "GPUs: utilization, memory, who holds them, who else uses them"},
+     "GPUs: utilization, memory, who holds them, who else uses them; CPU and memory in use"},
     {"fairshare", run_fairshare, NEEDS_SERVER, NULL, WITH_SHARES, false, "[--pool NAME] [--terms]",
      "how a node pool is divided between departments and projects"},
     {"waiting", run_waiting, NEEDS_SERVER, NULL, WITH_QUEUE, false, "[--pool NAME]",
@@ -122,6 +146,8 @@ const struct command CLUSTER_COMMANDS[] = {
      "who holds GPUs that do nothing, by idle GPU hours"},
     {"timeline", run_timeline, NEEDS_SERVER, NULL, WITH_TIMELINE, false, "[--pool NAME] [--node NAME] [--start TIME]",
      "who held which GPUs from when to when, and who gave way"},
+    {"event list", run_event_list, NEEDS_SERVER, NULL, WITH_EVENTS, false, "[--kind KIND] [-p PROJECT] [--since TIME]",
+     "what happened, newest first (default: the latest 50)"},
     {"queue", run_queue, NEEDS_SERVER, NULL, WITH_QUEUE, false, "[--pool NAME]",
      "who waits for a node pool, in the order in which the scheduler tries them"},
     {0},

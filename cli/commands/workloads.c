@@ -19,6 +19,11 @@ static const struct flag EXEC_FLAGS[] = {
     {0},
 };
 
+static const struct flag EXPLAIN_FLAGS[] = {
+    {"at", NULL, 0, FLAG_TEXT, "TIME", "at this time, as the journal has it: 2026-01-01T00:00:00Z"},
+    {0},
+};
+
 static const struct flag RECEIPT_FLAGS[] = {
     {"workload", NULL, 0, FLAG_TEXT, "NAME", "only of this workload"},
     {"since", NULL, 0, FLAG_TEXT, "TIME", "not older than: 2026-01-01T00:00:00Z"},
@@ -28,6 +33,7 @@ static const struct flag RECEIPT_FLAGS[] = {
 TABLES(WITH_LIST, PROJECT_FLAGS, LIST_FLAGS);
 TABLES(WITH_FILE, PROJECT_FLAGS, FILE_FLAGS, FORM_FLAGS);
 TABLES(WITH_DESCRIBE, PROJECT_FLAGS, DESCRIBE_FLAGS);
+TABLES(WITH_EXPLAIN, PROJECT_FLAGS, DESCRIBE_FLAGS, EXPLAIN_FLAGS);
 TABLES(WITH_LOGS, PROJECT_FLAGS, LOG_FLAGS);
 TABLES(WITH_EXEC, PROJECT_FLAGS, EXEC_FLAGS);
 TABLES(WITH_DELETE, PROJECT_FLAGS, DELETE_FLAGS);
@@ -55,7 +61,7 @@ TABLES(WITH_RECEIPTS, PROJECT_FLAGS, FORM_FLAGS, RECEIPT_FLAGS);
      "submit one"},                                                                                                  \
         {words_ " list", run_workload_list, NEEDS_SERVER, &kind_, WITH_LIST, false, "", "list them"},                \
         {words_ " describe", run_workload_describe, NEEDS_SERVER, &kind_, WITH_DESCRIBE, false, "NAME", "show one"}, \
-        {words_ " explain", run_explain, NEEDS_SERVER, &kind_, WITH_DESCRIBE, false, "NAME", "why it waits"},        \
+        {words_ " explain", run_explain, NEEDS_SERVER, &kind_, WITH_EXPLAIN, false, "NAME", "why it waits"},         \
         {words_ " logs", run_workload_logs, NEEDS_SERVER, &kind_, WITH_LOGS, false, "NAME", "its output"},           \
         {words_ " suspend", run_workload_suspend, NEEDS_SERVER, &kind_, WITH_DELETE, false, "NAME", "stop one"},     \
         {words_ " resume", run_workload_resume, NEEDS_SERVER, &kind_, WITH_DELETE, false, "NAME", "run it again"},   \
@@ -67,7 +73,7 @@ const struct command WORKLOADS_COMMANDS[] = {
     {"workload list", run_workload_list, NEEDS_SERVER, &ANY, WITH_LIST, false, "", "workloads of every kind"},
     {"workload submit", run_submit_file, NEEDS_SERVER, &ANY, WITH_FILE, false, "[NAME] -f FILE", "submit a file"},
     {"workload describe", run_workload_describe, NEEDS_SERVER, &ANY, WITH_DESCRIBE, false, "NAME", "show one"},
-    {"workload explain", run_explain, NEEDS_SERVER, &ANY, WITH_DESCRIBE, false, "NAME",
+    {"workload explain", run_explain, NEEDS_SERVER, &ANY, WITH_EXPLAIN, false, "NAME",
      "why it waits, and what would start it"},
     {"workload logs", run_workload_logs, NEEDS_SERVER, &ANY, WITH_LOGS, false, "NAME", "its output"},
     {"workload delete", run_workload_delete, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME...", "delete one"},
@@ -85,7 +91,7 @@ const struct command WORKLOADS_COMMANDS[] = {
     ENTER("workspace ", WORKSPACE),
     ENTER("inference ", INFERENCE),
     ENTER("distributed ", DISTRIBUTED),
-    {"explain", run_explain, NEEDS_SERVER, &ANY, WITH_DESCRIBE, false, "NAME",
+    {"explain", run_explain, NEEDS_SERVER, &ANY, WITH_EXPLAIN, false, "NAME",
      "why a workload waits, and what would start it"},
     {"receipts", run_receipts, NEEDS_SERVER, &ANY, WITH_RECEIPTS, false, "[-p PROJECT] [--workload NAME] [--pool NAME]",
      "what gave way, for whom, and what it cost"},

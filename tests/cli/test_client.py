@@ -246,7 +246,104 @@ SPECS = [
         "ports",
         [{"container": 80, "external": 8080, "serviceType": "NodePort"}],
     ),
+    (
+        "a URL for two people",
+        ["--external-url", "container=8888,tool-type=jupyter-notebook,authusers=a@b,authusers=c@d"],
+        "exposedUrls",
+        [
+            {
+                "container": 8888,
+                "toolType": "jupyter-notebook",
+                "authorizationType": "authorizedUsers",
+                "authorizedUsers": ["a@b", "c@d"],
+            }
+        ],
+    ),
+    (
+        "volumes of every kind",
+        [
+            "--new-pvc",
+            "claimname=c,storageclass=fast,size=10Gi,path=/n,accessmode-rwm,ephemeral",
+            "--existing-pvc",
+            "claimname=e,path=/e,ro",
+            "--nfs",
+            "server=nas,path=/x,mountpath=/m",
+            "--host-path",
+            "path=/h,mount=/k,readwrite",
+            "--git-sync",
+            "repository=https://g/r.git,branch=b,rev=v1,path=/g,secret=s",
+            "--s3",
+            "bucket=b,url=https://s3,path=/b,accesskey=k",
+            "--configmap-map-volume",
+            "name=m,path=/c,subpath=f,default-mode=0644",
+            "--secret-volume",
+            "name=s,path=/s",
+            "--empty-dir-volume",
+            "path=/t,size-limit=1Gi",
+        ],
+        "storage",
+        {
+            "pvc": [
+                {"existingPvc": True, "claimName": "e", "path": "/e", "readOnly": True},
+                {
+                    "claimName": "c",
+                    "path": "/n",
+                    "ephemeral": True,
+                    "claimInfo": {"size": "10Gi", "storageClass": "fast", "accessModes": {"readWriteMany": True}},
+                },
+            ],
+            "nfs": [{"server": "nas", "path": "/x", "mountPath": "/m", "readOnly": True}],
+            "hostPath": [{"path": "/h", "mountPath": "/k", "readOnly": False}],
+            "git": [
+                {"repository": "https://g/r.git", "branch": "b", "revision": "v1", "path": "/g", "passwordSecret": "s"}
+            ],
+            "s3": [{"bucket": "b", "url": "https://s3", "path": "/b", "accessKeySecret": "k"}],
+            "configMapVolume": [{"configMap": "m", "mountPath": "/c", "subPath": "f", "defaultMode": "0644"}],
+            "secretVolume": [{"secret": "s", "mountPath": "/s"}],
+            "emptyDirVolume": [{"path": "/t", "sizeLimit": "1Gi"}],
+        },
+    ),
+    (
+        "variables from elsewhere",
+        ["-e", "A=1", "--env-secret", "B=s,key=k", "--env-config-map", "C=m,key=k", "--env-pod-field-ref", "D=spec.x"],
+        "environmentVariables",
+        [
+            {"name": "A", "value": "1"},
+            {"name": "B", "secret": {"name": "s", "key": "k"}},
+            {"name": "C", "configMap": {"name": "m", "key": "k"}},
+            {"name": "D", "podFieldRef": {"path": "spec.x"}},
+        ],
+    ),
+    (
+        "security",
+        ["--run-as-uid", "1000", "--run-as-gid", "7", "--supplemental-groups", "8,9", "--user-group-source", "custom"]
+        + ["--run-as-non-root", "--read-only-root-filesystem", "--capability", "SYS_NICE,IPC_LOCK", "--host-ipc"],
+        "security",
+        {
+            "runAsUid": 1000,
+            "runAsGid": 7,
+            "supplementalGroups": "8,9",
+            "uidGidSource": "custom",
+            "runAsNonRoot": True,
+            "readOnlyRootFilesystem": True,
+            "capabilities": ["SYS_NICE", "IPC_LOCK"],
+            "hostIpc": True,
+        },
+    ),
 ]
+
+
+@pytest.mark.parametrize(
+    "flag, wanted",
+    [
+        (("--nfs", "server=s,mount=/x"), '--nfs: no part "mount"'),
+        (("--toleration", "key=k,seconds=soon"), "--toleration: seconds: expected a whole number"),
+        (("--env-secret", "A=s"), "--env-secret: expected NAME=SOURCE,key=KEY"),
+    ],
+)
+def test_a_part_that_is_wrong_is_named(client, flag, wanted):
+    said = client.run("training", "submit", "x", "-i", "i", "-p", "team-a", "--dry-run", *flag, status=1)
+    assert wanted in said
 
 
 @pytest.mark.parametrize("flags, field, wanted", [s[1:] for s in SPECS], ids=[s[0] for s in SPECS])

@@ -1,5 +1,6 @@
 """--what-if, explain, fairshare, queue, waiting, receipts: what the scheduler would do, and why."""
 
+import datetime
 import json
 import re
 
@@ -177,3 +178,16 @@ def test_timeline_says_who_held_what_and_who_gave_way(client):
     assert re.search(r"reclaim +node-\d +2\.00 +b\d +team-b +a1", client.run("timeline"))
     answer = json.loads(client.run("timeline", "--node", "node-0", "--json"))
     assert [lane["node"] for lane in answer["lanes"]] == ["node-0"]
+
+
+def test_explain_says_why_it_waited_then(client):
+    client.run("training", "submit", "past", "-i", "x", "-g", "3", "-p", "team-a")
+    client.server.wait_for("an explanation", lambda: "Needs 3 GPUs" in client.run("explain", "past", "-p", "team-a"))
+
+    def told():
+        time = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+        return client.run("training", "explain", "past", "-p", "team-a", "--at", time)
+
+    said = client.server.wait_for("a cycle of it", lambda: (lambda t: t if "Needs 3 GPUs" in t else None)(told()))
+    assert said.startswith("Cycle ") and "past (Pending): Needs 3 GPUs" in said
+    assert "cycle" in client.run("explain", "past", "-p", "team-a", "--at", "2020-01-01T00:00:00Z", status=1)

@@ -1,5 +1,7 @@
 """Projects and departments by the command line: made, changed, deleted."""
 
+import json
+
 
 def quota_of(client, kind, name):
     found = client.server.get(f"/api/v1/org-unit/{kind}", filterBy=f"name=={name}").json[kind]
@@ -43,3 +45,23 @@ def test_what_is_wrong_is_named(client):
     assert "nothing to change" in client.run("project", "update", "team-a", status=1)
     assert "no project was found with the name nowhere" in client.run("project", "delete", "nowhere", status=1)
     assert quota_of(client, "projects", "x1") is None
+
+
+def test_what_a_quota_leads_to_is_asked_before_it_is_changed(client):
+    server = client.server
+    server.wait_phase(server.submit("b1", "team-b", gpus=2), "Running")
+    server.wait_phase(server.submit("b2", "team-b", gpus=1), "Running")
+    server.wait_phase(server.submit("a1", "team-a", gpus=1), "Running")
+    server.wait_phase(server.submit("a2", "team-a", gpus=2), "Pending")
+    said = client.run("project", "update", "team-a", "--gpu-quota", "3", "--what-if")
+    assert "team-b loses 2 GPUs: 1 workload gives way; team-a gains 2 GPUs: 1 workload starts" in said
+    assert "default: its projects are promised 5.00 GPUs, and department research has 4.00" in said
+    lines = [" ".join(line.split()) for line in said.splitlines()]
+    assert "project team-a default 2.00 -> 3.00 unlimited 2.00 -> 3.00 1.00 -> 3.00" in lines, said
+    assert "b1 team-b 2.00 1 stops, and waits again team-a" in lines and "a2 team-a 2.00 1 starts -" in lines, said
+    assert said.endswith("Nothing was changed.\n") and quota_of(client, "projects", "team-a") == 2
+    answer = json.loads(client.run("department", "update", "research", "--gpu-quota", "4", "--what-if", "--json"))
+    assert (answer["verdict"], answer["atRest"]) == ("NoEffect", True)
+    assert "not a number of GPUs" in client.run(
+        "project", "update", "team-a", "--gpu-quota", "-1", "--what-if", status=1
+    )

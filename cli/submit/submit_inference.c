@@ -1,7 +1,7 @@
 // Inferences: their own flags, and `inference update`.
 #include "base/error.h"
 #include "cli/command.h"
-#include "cli/submit.h"
+#include "cli/submit/submit.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "base/yaml_reader.h"
 #include "cli/assets.h"
 #include "cli/command.h"
-#include "cli/submit.h"
+#include "cli/submit/submit.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "cli/submit.h"
+#include "cli/submit/submit.h"
 
 #include "base/duration.h"
 #include "base/error.h"
@@ -90,24 +90,6 @@ static json_t *field_value(const struct spec_field *field, const struct flag_val
     return NULL;
 }
 
-// Sets spec.a.b; takes value over.
-static void set_at(json_t *spec, const char *path, json_t *value)
-{
-    const char *dot = strchr(path, '.');
-    if (!dot) {
-        json_object_set_new(spec, path, value);
-        return;
-    }
-    char section[64];
-    snprintf(section, sizeof(section), "%.*s", (int)(dot - path), path);
-    json_t *object = json_object_get(spec, section);
-    if (!object) {
-        object = json_object();
-        json_object_set_new(spec, section, object);
-    }
-    json_object_set_new(object, dot + 1, value);
-}
-
 static int take_fields(const struct cli *cli, json_t *spec, struct error *err)
 {
     for (const struct spec_field *field = SPEC_FIELDS; field->flag; field++) {
@@ -117,7 +99,7 @@ static int take_fields(const struct cli *cli, json_t *spec, struct error *err)
         json_t *json = field_value(field, value, err);
         if (!json)
             return -1;
-        set_at(spec, field->path, json);
+        submit_set_at(spec, field->path, json);
     }
     return 0;
 }
@@ -133,61 +115,23 @@ const char *submit_part_of(struct cli *cli, const char *text, const char *key)
     return NULL;
 }
 
-static void set_part(struct cli *cli, json_t *object, const char *text, const char *key, const char *field)
-{
-    const char *part = submit_part_of(cli, text, key);
-    if (part && *part)
-        json_object_set_new(object, field, json_string(part));
-}
-
-static void append_to(json_t *spec, const char *path, json_t *item)
-{
-    const json_t *list = cli_at(spec, path);
-    json_t *longer = list ? json_copy((json_t *)list) : json_array();
-    json_array_append_new(longer, item);
-    set_at(spec, path, longer);
-}
-
 static void take_structures(struct cli *cli, json_t *spec)
 {
     const struct flag_value *value;
-    if ((value = flag_values(&cli->arguments, "toleration")))
-        for (size_t i = 0; i < value->count; i++) {
-            json_t *item = json_object();
-            set_part(cli, item, value->texts[i], "key", "key");
-            set_part(cli, item, value->texts[i], "value", "value");
-            set_part(cli, item, value->texts[i], "operator", "operator");
-            set_part(cli, item, value->texts[i], "effect", "effect");
-            append_to(spec, "tolerations", item);
-        }
     if ((value = flag_values(&cli->arguments, "extended-resource")))
         for (size_t i = 0; i < value->count; i++) {
             const char *equals = strchr(value->texts[i], '=');
             size_t length = equals ? (size_t)(equals - value->texts[i]) : strlen(value->texts[i]);
-            append_to(
+            submit_append_to(
                 spec, "compute.extendedResources",
                 json_pack("{s:s%, s:s}", "resource", value->texts[i], length, "quantity", equals ? equals + 1 : "1"));
-        }
-    if ((value = flag_values(&cli->arguments, "host-path")))
-        for (size_t i = 0; i < value->count; i++) {
-            json_t *item = json_pack("{s:b}", "readOnly", submit_part_of(cli, value->texts[i], "readwrite") == NULL);
-            set_part(cli, item, value->texts[i], "path", "path");
-            set_part(cli, item, value->texts[i], "mount", "mountPath");
-            append_to(spec, "storage.hostPath", item);
-        }
-    if ((value = flag_values(&cli->arguments, "existing-pvc")))
-        for (size_t i = 0; i < value->count; i++) {
-            json_t *item = json_pack("{s:b}", "existingPvc", 1);
-            set_part(cli, item, value->texts[i], "claimname", "claimName");
-            set_part(cli, item, value->texts[i], "path", "path");
-            append_to(spec, "storage.pvc", item);
         }
     if ((value = flag_values(&cli->arguments, "exclude-node")))
         for (size_t i = 0; i < value->count; i++) {
             json_t *expression = json_pack("{s:s, s:s, s:[s]}", "key", "kubernetes.io/hostname", "operator", "NotIn",
                                            "values", value->texts[i]);
-            append_to(spec, "nodeAffinityRequired.nodeSelectorTerms",
-                      json_pack("{s:[o]}", "matchExpressions", expression));
+            submit_append_to(spec, "nodeAffinityRequired.nodeSelectorTerms",
+                             json_pack("{s:[o]}", "matchExpressions", expression));
         }
 }
 
@@ -216,32 +160,25 @@ static json_t *port_item(struct cli *cli, const char *text, const char *service)
 
 static void take_ports(struct cli *cli, json_t *spec)
 {
-    const struct flag_value *ports = flag_values(&cli->arguments, "port"),
-                            *urls = flag_values(&cli->arguments, "external-url");
+    const struct flag_value *ports = flag_values(&cli->arguments, "port");
     const char *service = cli->command->is_old ? flag_text(&cli->arguments, "service-type") : NULL;
     bool ingress = service && strcmp(service, "ingress") == 0;
     for (size_t i = 0; ports && i < ports->count; i++) {
         json_t *port = port_item(cli, ports->texts[i], service);
         if (ingress) {
-            append_to(spec, "exposedUrls", json_pack("{s:O}", "container", json_object_get(port, "container")));
+            submit_append_to(spec, "exposedUrls", json_pack("{s:O}", "container", json_object_get(port, "container")));
             json_decref(port);
         } else {
-            append_to(spec, "ports", port);
+            submit_append_to(spec, "ports", port);
         }
-    }
-    for (size_t i = 0; urls && i < urls->count; i++) {
-        const char *container = submit_part_of(cli, urls->texts[i], "container");
-        json_t *item = json_pack("{s:I}", "container", (json_int_t)(container ? strtol(container, NULL, 10) : 0));
-        set_part(cli, item, urls->texts[i], "url", "url");
-        append_to(spec, "exposedUrls", item);
     }
     const struct flag_value *volumes = flag_values(&cli->arguments, "volume");
     for (size_t i = 0; volumes && i < volumes->count; i++) {
         char *rest = arena_strdup(&cli->arena, volumes->texts[i]);
         const char *source = strsep(&rest, ":"), *target = strsep(&rest, ":");
-        append_to(spec, "storage.hostPath",
-                  json_pack("{s:s, s:s, s:b}", "path", source, "mountPath", target ? target : source, "readOnly",
-                            rest && strcmp(rest, "ro") == 0));
+        submit_append_to(spec, "storage.hostPath",
+                         json_pack("{s:s, s:s, s:b}", "path", source, "mountPath", target ? target : source, "readOnly",
+                                   rest && strcmp(rest, "ro") == 0));
     }
 }
 
@@ -282,17 +219,17 @@ static int take_old_gpu(struct cli *cli, json_t *spec, struct error *err)
     const char *text = flag_text(&cli->arguments, "gpu");
     double gpus;
     if (flag_is_set(&cli->arguments, "gpu-memory") && !text) {
-        set_at(spec, "compute.gpuDevicesRequest", json_integer(1));
+        submit_set_at(spec, "compute.gpuDevicesRequest", json_integer(1));
         return 0;
     }
     if (!text || parse_number("gpu", text, &gpus, err) < 0)
         return text ? -1 : 0;
     if (gpus == floor(gpus)) {
-        set_at(spec, "compute.gpuDevicesRequest", json_integer((json_int_t)gpus));
+        submit_set_at(spec, "compute.gpuDevicesRequest", json_integer((json_int_t)gpus));
     } else if (gpus < 1 && gpus > 0) {
-        set_at(spec, "compute.gpuDevicesRequest", json_integer(1));
-        set_at(spec, "compute.gpuRequestType", json_string("portion"));
-        set_at(spec, "compute.gpuPortionRequest", json_real(gpus));
+        submit_set_at(spec, "compute.gpuDevicesRequest", json_integer(1));
+        submit_set_at(spec, "compute.gpuRequestType", json_string("portion"));
+        submit_set_at(spec, "compute.gpuPortionRequest", json_real(gpus));
     } else {
         return error_set(err, ERROR_INVALID, "--gpu: whole devices, or a part below 1; got %s", text);
     }
@@ -306,16 +243,17 @@ static int complete(struct cli *cli, const struct kind *kind, json_t *spec, stru
         return -1;
     if (!cli_at(spec, "compute.gpuRequestType")) {
         if (cli_at(spec, "compute.gpuPortionRequest"))
-            set_at(spec, "compute.gpuRequestType", json_string("portion"));
+            submit_set_at(spec, "compute.gpuRequestType", json_string("portion"));
         else if (cli_at(spec, "compute.gpuMemoryRequest"))
-            set_at(spec, "compute.gpuRequestType", json_string("memory"));
+            submit_set_at(spec, "compute.gpuRequestType", json_string("memory"));
     }
     if (cli_at(spec, "compute.gpuRequestType") && !cli_at(spec, "compute.gpuDevicesRequest"))
-        set_at(spec, "compute.gpuDevicesRequest", json_integer(1));
+        submit_set_at(spec, "compute.gpuDevicesRequest", json_integer(1));
     if (flag_is_set(&cli->arguments, "preemptible") && !cli_at(spec, "preemptibility"))
         json_object_set_new(spec, "preemptibility", json_string("preemptible"));
     if (flag_is_set(&cli->arguments, "jupyter"))
-        append_to(spec, "exposedUrls", json_pack("{s:i, s:s}", "container", 8888, "toolType", "jupyter-notebook"));
+        submit_append_to(spec, "exposedUrls",
+                         json_pack("{s:i, s:s}", "container", 8888, "toolType", "jupyter-notebook"));
     if (strcmp(kind->type, "Distributed") == 0) {
         if (kind->framework)
             json_object_set_new(spec, "distributedFramework", json_string(kind->framework));
@@ -349,7 +287,7 @@ static int add_master(struct cli *cli, json_t *body, const json_t *spec, struct 
     if (gpus) {
         if (parse_number("master-gpu-devices-request", gpus, &number, err) < 0)
             return -1;
-        set_at(master, "compute.gpuDevicesRequest", json_integer((json_int_t)number));
+        submit_set_at(master, "compute.gpuDevicesRequest", json_integer((json_int_t)number));
     }
     if (command)
         json_object_set_new(master, "command", json_string(command));
@@ -369,7 +307,7 @@ int submit_make_spec(struct cli *cli, const struct kind *kind, json_t *spec, str
     if (take_fields(cli, spec, err) < 0)
         return -1;
     take_structures(cli, spec);
-    if (submit_take_gang(cli, spec, err) < 0)
+    if (submit_take_lists(cli, spec, err) < 0)
         return -1;
     take_ports(cli, spec);
     take_command(cli, spec);

@@ -24,8 +24,12 @@ struct kind;
 
 // The parts of `a=1,b=2,c`; NULL where the key is missing, "" where it has no value.
 const char *submit_part_of(struct cli *cli, const char *text, const char *key);
-// The shape of a gang: --sub-group and --topology.
-int submit_take_gang(struct cli *cli, json_t *spec, struct error *err);
+// Sets a member as deep as the path's dots say; takes value over.
+void submit_set_at(json_t *object, const char *path, json_t *value);
+// To the list that stands there; takes item over.
+void submit_append_to(json_t *spec, const char *path, json_t *item);
+// Tolerations, volumes, URLs, variables that come from elsewhere; the shape of a gang: --sub-group and --topology.
+int submit_take_lists(struct cli *cli, json_t *spec, struct error *err);
 // What an inference is told by flags of other kinds, and --serving-port. kind is the command's.
 int submit_take_serving(struct cli *cli, const struct kind *kind, json_t *spec, struct error *err);
 // All flags as a specification; submit.c.
