@@ -1,10 +1,11 @@
 // Bundles the dashboard into the folder given as argument: hashed scripts and styles, index.html, the font, Swagger UI for
-// /api/docs, the licences. The server embeds the folder and gzips what shrinks.
+// /api/docs, the licences. The server embeds the folder.
 import { build } from "esbuild";
+import { execFileSync } from "node:child_process";
 import { copyFile, mkdir, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { gzipSync } from "node:zlib";
+import { minify } from "terser";
 import { policySchema } from "./policy_schema.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -43,14 +44,17 @@ const lean = {
   },
 };
 
-// import schema from "policy-schema": what the editor of policies completes.
+// import url from "policy-schema": where what the editor of policies completes lies. Data, and asked for by few.
 const policies = {
   name: "policies",
   setup: bundle => {
-    bundle.onResolve({ filter: /^policy-schema$/ }, ({ path }) => ({ path, namespace: "policies" }));
+    bundle.onResolve({ filter: /^policy-schema$/ }, ({ path }) => ({
+      path: `${path}.json`,
+      namespace: "policies",
+    }));
     bundle.onLoad({ filter: /.*/, namespace: "policies" }, async () => ({
       contents: JSON.stringify(await policySchema(join(here, "../openapi/openapi.yaml"))),
-      loader: "json",
+      loader: "file",
     }));
   },
 };
@@ -104,6 +108,13 @@ const result = await build({
   plugins: [lean, policies, sheets],
   logLevel: "warning",
 });
+
+// terser finds 3 % more to leave out than esbuild does; xterm.js comes minified. A name's hash is of what went in.
+const scripts = Object.keys(result.metafile.outputs).filter(path => /\.js$/.test(path) && !/\/terminal-/.test(path));
+for (const path of scripts.map(path => resolve(here, path))) {
+  const options = { module: true, ecma: 2020, compress: { passes: 2 } };
+  await writeFile(path, (await minify(await readFile(path, "utf8"), options)).code);
+}
 
 // What an entry file became, and what it needs at once, as absolute paths of the site.
 const outputs = Object.entries(result.metafile.outputs);
@@ -159,11 +170,12 @@ const licences = await Promise.all(
 );
 await writeFile(join(out, "licences.txt"), licences.join("\n----------------------------------------\n\n"));
 
-// Sizes as they travel.
+// As they travel, packed by zopfli: 3 % smaller than by gzip. The server embeds what lies beside a file as FILE.gz.
 const assets = join(out, "assets");
+const names = (await readdir(assets)).filter(name => /\.(js|css)$/.test(name)).sort();
+execFileSync("zopfli", ["--i5", ...names], { cwd: assets });
 const sizes = {};
-for (const name of (await readdir(assets)).filter(n => /\.(js|css)$/.test(n)).sort())
-  sizes[`assets/${name}`] = gzipSync(await readFile(join(assets, name)), { level: 9 }).length;
+for (const name of names) sizes[`assets/${name}`] = (await stat(join(assets, `${name}.gz`))).size;
 
 // What the budget test checks: everything but the terminal, what stands between the first byte and the first paint, and the terminal.
 const first = [output("theme.ts").path, output("style.css").path, main.path, ...main.needs].map(path => path.slice(1));

@@ -1,4 +1,4 @@
-// Chunks of the bundle: the frame first, then all pages, and charts with the first one. A chunk that failed is asked for again as
+// Chunks of the bundle: the frame first, then the pages of every day, charts with the first one, and what few open when there is time. A chunk that failed is asked for again as
 // soon as the server is back. A server with a newer build has no old chunks any more: that is noticed, said, and the page is
 // loaded afresh where nothing typed can be lost.
 import { type Signal, effect, signal } from "@preact/signals";
@@ -26,6 +26,10 @@ export function chunk<M>(load: Load<M>) {
   }
   return known.get(load) as Signal<Loaded<M>>;
 }
+
+// Calls when the browser has nothing else to do, or soon where it does not say.
+export const whenIdle = (call: () => void) =>
+  "requestIdleCallback" in window ? requestIdleCallback(call, { timeout: 5000 }) : setTimeout(call, 1000);
 
 // Asked for again by a person.
 export function ask(load: Load<unknown>) {

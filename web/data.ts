@@ -3,11 +3,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get } from "./api";
 import { minute } from "./clock";
-import { onChange } from "./live";
+import { onChange, paced } from "./live";
 import { type Scope, scope } from "./session";
 
-const GAP_MS = 1000,
-  LONGEST_GAP_MS = 8000;
+const LONGEST_GAP_MS = 8000;
 
 type Load<T> = (abort: AbortSignal) => Promise<T> | T;
 
@@ -19,48 +18,33 @@ export interface Data<T> {
   reload: () => void;
 }
 
-// Asks at once, and again on changes of `kinds`: soon after a quiet time, in a storm of changes less and less often.
+// Asks at once, and again on changes of `kinds`.
 function keepAsking(question: (abort: AbortSignal) => Promise<void>, kinds: string[]) {
   const abort = new AbortController();
   let busy = false,
-    dirty = false,
-    later: ReturnType<typeof setTimeout> | 0 = 0,
-    asked = 0,
-    gap = GAP_MS,
-    run = 0; // how often in a row without a quiet time
+    dirty = false;
   const ask = async () => {
     if (busy) {
       dirty = true;
       return;
     }
     busy = true;
-    asked = Date.now();
     await question(abort.signal);
     busy = false;
     if (dirty && !abort.signal.aborted) {
       dirty = false;
-      soon();
+      pace.soon();
     }
   };
-  const askLater = () => {
-    later = 0;
-    ask();
-  };
-  const soon = () => {
-    if (later) return;
-    const passed = Date.now() - asked;
-    run = passed > 2 * gap ? 0 : run + 1;
-    gap = Math.min(LONGEST_GAP_MS, GAP_MS * 2 ** Math.max(0, run - 2));
-    later = setTimeout(askLater, Math.max(0, gap - passed));
-  };
-  const deafen = kinds.length ? onChange(kinds, soon) : () => {};
-  ask();
+  const pace = paced(ask, LONGEST_GAP_MS);
+  const deafen = kinds.length ? onChange(kinds, pace.soon) : () => {};
+  pace.now();
   const stop = () => {
     deafen();
-    clearTimeout(later);
+    pace.stop();
     abort.abort();
   };
-  return { ask, stop };
+  return { ask: pace.now, stop };
 }
 
 /**
@@ -98,7 +82,7 @@ export function useData<T>(key: string | null, load: Load<T>, kinds: string[] = 
 }
 
 const OF_THE_OVERVIEW = ["project", "department", "nodepool", "node", "workload", "pod"];
-const inScope = (at: Scope | null) =>
+export const inScope = (at: Scope | null) =>
   !at ? {} : at.projectId ? { projectId: at.projectId } : { departmentId: at.departmentId };
 
 // The server's sums over all that the scope holds, and every node in brief; parts that the account may not read are absent.

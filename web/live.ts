@@ -24,7 +24,8 @@ interface Listener {
   callback: (changes: Change[]) => void;
 }
 
-const GATHER_MS = 250;
+const GATHER_MS = 250,
+  GAP_MS = 1000;
 const listeners = new Set<Listener>();
 const shown = new Map<string, number>(); // kind/id -> revision last passed on, so that older ones are dropped
 let pending = new Map<string, Change>();
@@ -38,6 +39,27 @@ export function onChange(kinds: string | string[], callback: Listener["callback"
   return () => {
     listeners.delete(wanted);
   };
+}
+
+/** What asks again when it is told of a change: soon after a quiet time, in a storm of changes less and less often. */
+export function paced(ask: () => void, longestMs: number) {
+  let later: ReturnType<typeof setTimeout> | 0 = 0,
+    asked = 0,
+    gap = GAP_MS,
+    run = 0; // how often in a row without a quiet time
+  const now = () => {
+    later = 0;
+    asked = Date.now();
+    ask();
+  };
+  const soon = () => {
+    if (later) return;
+    const passed = Date.now() - asked;
+    run = passed > 2 * gap ? 0 : run + 1;
+    gap = Math.min(longestMs, GAP_MS * 2 ** Math.max(0, run - 2));
+    later = setTimeout(now, Math.max(0, gap - passed));
+  };
+  return { now, soon, stop: () => clearTimeout(later) };
 }
 
 function flush() {

@@ -19,11 +19,14 @@ const loadPages = () => import("./routes");
 function NotFound() {
   const links = (
     <div class="bar">
-      {allPages().map(p => (
-        <LinkButton key={p.href} icon={p.icon} href={p.href}>
-          {p.label}
-        </LinkButton>
-      ))}
+      {allPages().map(
+        p =>
+          p.key && (
+            <LinkButton key={p.href} icon={p.icon} href={p.href}>
+              {p.label}
+            </LinkButton>
+          ),
+      )}
       <Button icon="find" onClick={openFind}>
         Find anything
       </Button>

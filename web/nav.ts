@@ -6,7 +6,8 @@ export interface NavPage {
   label: string;
   href: string;
   icon: IconName;
-  key: string;
+  /** After g: pages of every day have one, the others are found by their names. */
+  key?: string;
   resource?: string;
   /** Of one of these, if not of one. */
   anyOf?: string[];
@@ -31,44 +32,48 @@ export const NAV: { group: string; pages: NavPage[] }[] = [
         resource: "department",
         count: "departments",
       },
-      { label: "Idle GPUs", href: "/idle", icon: "half", key: "z", resource: "workloads" },
+      { label: "Quota", href: "/quota", icon: "quota", key: "q", resource: "project" },
+      { label: "Idle GPUs", href: "/idle", icon: "half", key: "i", resource: "workloads" },
     ],
   },
   {
     group: "Cluster",
     pages: [
       { label: "Nodes", href: "/nodes", icon: "node", key: "n", resource: "nodes", count: "nodes" },
-      { label: "Node pools", href: "/nodepools", icon: "pool", key: "l", resource: "nodepools", count: "nodePools" },
+      { label: "Node pools", href: "/nodepools", icon: "pool", resource: "nodepools", count: "nodePools" },
       { label: "Timeline", href: "/timeline", icon: "clock", key: "t", resource: "nodes" },
+      { label: "Events", href: "/events", icon: "flag", key: "e", resource: "workloads" },
+      { label: "Analytics", href: "/analytics", icon: "chart", resource: "cluster" },
+      { label: "Clusters", href: "/clusters", icon: "globe", resource: "cluster" },
+      { label: "Topologies", href: "/topologies", icon: "Distributed", resource: "network-topologies" },
     ],
   },
   {
     group: "Assets",
     pages: [
-      { label: "Environments", href: "/assets/environments", icon: "asset", key: "e", resource: "environments" },
-      { label: "Compute resources", href: "/assets/compute", icon: "node", key: "c", resource: "compute-resources" },
-      { label: "Templates", href: "/assets/templates", icon: "copy", key: "m", resource: "templates" },
-      { label: "Data sources", href: "/assets/data-sources", icon: "pool", key: "b", anyOf: SOURCES },
-      { label: "Credentials", href: "/assets/credentials", icon: "lock", key: "k", resource: "credentials" },
+      { label: "Environments", href: "/assets/environments", icon: "asset", resource: "environments" },
+      { label: "Compute resources", href: "/assets/compute", icon: "chip", resource: "compute-resources" },
+      { label: "Templates", href: "/assets/templates", icon: "copy", resource: "templates" },
+      { label: "Data sources", href: "/assets/data-sources", icon: "folder", anyOf: SOURCES },
+      { label: "Credentials", href: "/assets/credentials", icon: "lock", resource: "credentials" },
     ],
   },
   {
     group: "Manage",
     pages: [
-      { label: "Users", href: "/access/users", icon: "people", key: "u", resource: "users" },
+      { label: "Users", href: "/access/users", icon: "people", resource: "users" },
       {
         label: "Service accounts",
         href: "/access/service-accounts",
         icon: "bot",
-        key: "s",
         resource: "service-account",
       },
-      { label: "Access rules", href: "/access/rules", icon: "key", key: "a", resource: "access_rules" },
-      { label: "Roles", href: "/access/roles", icon: "rule", key: "r", resource: "roles" },
-      { label: "Identity", href: "/access/identity", icon: "lock", key: "i", resource: "security-settings" },
-      { label: "Policies", href: "/policies", icon: "rule", key: "y", resource: "policies" },
-      { label: "Settings", href: "/settings", icon: "cols", key: "x", resource: "settings" },
-      { label: "Audit", href: "/audit", icon: "clock", key: "h", resource: "events-history" },
+      { label: "Access rules", href: "/access/rules", icon: "key", resource: "access_rules" },
+      { label: "Roles", href: "/access/roles", icon: "check", resource: "roles" },
+      { label: "Identity", href: "/access/identity", icon: "out", resource: "security-settings" },
+      { label: "Policies", href: "/policies", icon: "rule", resource: "policies" },
+      { label: "Settings", href: "/settings", icon: "cols", resource: "settings" },
+      { label: "Audit", href: "/audit", icon: "edit", resource: "events-history" },
     ],
   },
 ];

@@ -1,7 +1,9 @@
-// The pages of every day and the password's form, one chunk; those that manage people have chunks of their own. The path of
+// The pages of every day and the password's form, one chunk; those that few open, another. The path of
 // each and its component. The server answers index.html for these paths alone.
 import type { ComponentType } from "preact";
 export { default as PasswordForm } from "./parts/password";
+import { chunk, whenIdle } from "./chunks";
+import "./focus";
 import { laterPage } from "./parts/later";
 import Departments from "./pages/departments";
 import EditDepartment from "./pages/edit_department";
@@ -14,9 +16,12 @@ import Overview from "./pages/overview";
 import Projects from "./pages/projects";
 import Workloads, { DeletedWorkloads } from "./pages/workloads";
 
-// Pages that share much come in one chunk.
-const EDIT_ROLE = () => import("./pages/roles").then(({ EditRole }) => ({ default: EditRole }));
-const SERVICE_ACCOUNTS = () => import("./pages/users").then(({ ServiceAccounts }) => ({ default: ServiceAccounts }));
+// The pages of the second chunk, which comes when the first page stands and the browser has nothing to do.
+const loadSeldom = () => import("./pages/seldom");
+type Seldom = Awaited<ReturnType<typeof loadSeldom>>;
+const seldom = (title: string, name: keyof Seldom) =>
+  laterPage<object>(title, async () => ({ default: (await loadSeldom())[name] as ComponentType<object> }));
+whenIdle(() => chunk(loadSeldom));
 
 type View = ComponentType<never>; // what a page is given are the words of its path
 
@@ -35,21 +40,24 @@ export const ROUTES: Record<string, View> = {
   "/nodepools": Nodepools,
   "/nodepools/new": EditNodepool,
   "/nodepools/:id/edit": EditNodepool,
-  "/idle": laterPage("Idle GPUs", () => import("./pages/idle")),
-  "/timeline": laterPage("Timeline", () => import("./pages/timeline")),
-  "/account": laterPage("Account", () => import("./pages/account")),
-  "/access/users": laterPage("Users", () => import("./pages/users")),
-  "/access/service-accounts": laterPage("Service accounts", SERVICE_ACCOUNTS),
-  "/access/rules": laterPage("Access rules", () => import("./pages/access_rules")),
-  "/access/roles": laterPage("Roles", () => import("./pages/roles")),
-  "/access/roles/new": laterPage("New role", EDIT_ROLE),
-  "/access/identity": laterPage("Identity", () => import("./pages/identity")),
-  "/assets/:kind(environments|compute|templates|data-sources|credentials)": laterPage(
-    "Assets",
-    () => import("./pages/assets"),
-  ),
-  "/policies": laterPage("Policies", () => import("./pages/policies")),
-  "/settings": laterPage("Settings", () => import("./pages/settings")),
-  "/audit": laterPage("Audit", () => import("./pages/audit")),
-  "/access/roles/:id/edit": laterPage("Role", EDIT_ROLE),
+  "/idle": seldom("Idle GPUs", "Idle"),
+  "/events": seldom("Events", "Events"),
+  "/timeline": seldom("Timeline", "Timeline"),
+  "/quota": seldom("Quota", "Quota"),
+  "/analytics": seldom("Analytics", "Analytics"),
+  "/clusters": seldom("Clusters", "Clusters"),
+  "/topologies": seldom("Topologies", "Topologies"),
+  "/account": seldom("Account", "Account"),
+  "/access/users": seldom("Users", "Users"),
+  "/access/service-accounts": seldom("Service accounts", "ServiceAccounts"),
+  "/access/rules": seldom("Access rules", "AccessRules"),
+  "/access/roles": seldom("Roles", "Roles"),
+  "/access/roles/new": seldom("New role", "EditRole"),
+  "/access/identity": seldom("Identity", "Identity"),
+  "/assets/:kind(environments|compute|templates|data-sources|credentials)": seldom("Assets", "Assets"),
+  "/policies": seldom("Policies", "Policies"),
+  "/settings": seldom("Settings", "Settings"),
+  "/about": seldom("About", "About"),
+  "/audit": seldom("Audit", "Audit"),
+  "/access/roles/:id/edit": seldom("Role", "EditRole"),
 };

@@ -3,6 +3,7 @@ import { signal } from "@preact/signals";
 import { ApiError, get, post, signedOut } from "./api";
 import { useAccount } from "./prefs";
 import type { Session } from "./types";
+import { WORDS } from "./words";
 
 interface State {
   state: "unknown" | "out" | "in";
@@ -24,6 +25,14 @@ export async function learnSession() {
     if (error instanceof ApiError && (error.status === 401 || error.status === 403)) session.value = { state: "out" };
     else session.value = { state: "unknown", error: error as Error };
   }
+}
+
+/** The numbers beside the pages as the session's answer has them: given once, for they grow old. */
+export function takeCounts() {
+  const { who } = session.peek(),
+    counts = who?.counts;
+  delete who?.counts;
+  return counts;
 }
 
 function enter(who: Partial<Session> | null) {
@@ -68,6 +77,9 @@ export function may(action: "create" | "read" | "update" | "delete", resourceTyp
   return list.some(p => p.resourceType === resourceType && p.actions?.includes(action));
 }
 
+/** Why the account may not, or "". */
+export const missing = (...what: Parameters<typeof may>) => (may(...what) ? "" : WORDS.noRight(what.join(" ")));
+
 // Kinds of workloads, and what one needs to make one.
 const MADE: [kind: string, resourceType: string][] = [
   ["training", "trainings"],
@@ -99,6 +111,12 @@ export function setScope(value: Scope | null) {
   } catch {
     // private mode
   }
+}
+
+/** The path of the scope's project or department under /api/v1/org-unit; null: everything is in it. */
+export function scopeUnit() {
+  const at = scope.value;
+  return at && (at.projectId ? (`projects/${at.projectId}` as const) : (`departments/${at.departmentId}` as const));
 }
 
 // The scope as filterBy conditions: "workloads" and "projects" name their fields differently. A filter by name adds no other

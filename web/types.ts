@@ -3,6 +3,7 @@
 import type { components, paths } from "./generated/api";
 
 type Schemas = components["schemas"];
+export type About = Schemas["About"];
 export type AccessRule = Schemas["AccessRule"];
 export type AssetMeta = Schemas["AssetMeta"];
 export type AuditLog = Schemas["AuditLog"];
@@ -18,6 +19,7 @@ export type IdleWorkloads = Schemas["IdleWorkloads"];
 export type MeRule = Schemas["MeAccessRule"];
 export type Measurement = Schemas["MeasurementResponse"];
 export type Node = Schemas["Node"];
+export type NodeReadings = NonNullable<Schemas["NodesDevices"]["nodes"]>[number];
 export type NodeDevice = Schemas["NodeDevice"];
 export type Nodepool = Schemas["Nodepool"];
 export type NodeTypes = Schemas["NodeTypesPerWorkload"];
@@ -44,10 +46,11 @@ export type Subscription = Schemas["Subscription"];
 export type Telemetry = Schemas["TelemetryResponse"];
 export type Topology = Schemas["NetworkTopology"];
 export type User = Schemas["User2"];
-export type Waiting = Schemas["OverviewWaiting"];
+export type WaitingGroup = Schemas["WaitingGroup"];
 export type WhatIfAnswer = Schemas["WhatIfAnswer"];
 export type WhatIfDisplaced = Schemas["WhatIfDisplaced"];
 export type WhatIfFix = Schemas["WhatIfFix"];
+export type WhatIfQuotaAnswer = Schemas["WhatIfQuotaAnswer"];
 export type WhatIfQuestion = Schemas["WhatIfQuestion"];
 export type Workload = Schemas["Workload"];
 export type WorkloadExplanation = Schemas["WorkloadExplanation"];

@@ -87,12 +87,18 @@ export const REASONS: Record<string, [icon: IconName, tone: string]> = {
   IdleLimitExceeded: ["clock", "warn"],
   NodeReady: ["node", "ok"],
   NodeNotReady: ["node", "bad"],
-  NodeAdded: ["node", "ok"],
-  NodeRemoved: ["node", "off"],
+};
+// What is no workload -> its icon, where the reason has none.
+export const OBJECT_ICONS: Record<string, IconName> = {
+  Node: "node",
+  Project: "project",
+  Department: "dept",
+  NodePool: "pool",
 };
 
 export const WORDS = {
   product: "prorata",
+  purpose: "Shares GPUs between teams: each has its quota and may borrow what others leave idle.",
   unreachable: "The server can't be reached. Retrying automatically.",
   noAnswer: (seconds: number) => `The server didn't answer within ${seconds} s. Your input is kept. Try again.`,
   noReason: (status: number) => `The server answered ${status} without a reason.`,
@@ -107,6 +113,7 @@ export const WORDS = {
   needsCode: "Now a code of your app, or a recovery code.",
   wrongCode: "That code is wrong, or was used before.",
   wrongSignIn: "The name and password don't match an account.",
+  askFor: "Ask an administrator for a role with it.",
   noRight: (permission: string) => `Your roles don't allow it: ${permission} is missing.`,
   emptyFilter: (filters: number, search: unknown) => {
     const some = filters === 1 && !search ? "the filter" : filters ? plural(filters, "filter") : "";

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-from bench_scopes import ROOT, Server, ask, copy, make_caller, make_projects
+from bench_scopes import ROOT, Server, ask, copy, make_caller, make_projects, owners_of
 
 sys.path[:0] = [str(ROOT / "tests")]
 from document import OPERATIONS, resolve  # noqa: E402
@@ -126,7 +126,7 @@ def main(count):
     seed = server.submit("seed", "p-0", 0, spec={"annotations": [{"name": "prorata.io/sim-duration", "value": "1s"}]})
     server.wait_phase(seed, "Completed")
     server.stop()
-    copy(server.data, seed, projects, count)
+    copy(server.data, seed, owners_of(projects), count)
     suspend_some(server.data)
     server.start()
     measure(server, {"all": server.sign_in(), "project": caller}, count)

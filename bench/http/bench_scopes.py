@@ -55,8 +55,12 @@ def insert(database, table, rows):
     database.executemany(f"INSERT INTO {table} VALUES ({marks})", [tuple(row.values()) for row in rows])
 
 
-def copy(data, seed, projects, count):
-    """The finished workload COUNT times, with its pod and its events."""
+def owners_of(projects):
+    return [{"project_id": int(id), "project_name": f"p-{i}"} for i, id in enumerate(projects[:PROJECTS])]
+
+
+def copy(data, seed, owners, count):
+    """The finished workload COUNT times, with its pod and its events, by turns with the columns of each owner."""
     database = sqlite3.connect(data / "prorata.db")
     workload = rows_of(database, "workloads", "uuid", seed)[0]
     pods = rows_of(database, "pods", "workload_id", workload["id"])
@@ -65,7 +69,7 @@ def copy(data, seed, projects, count):
     for i in range(count):
         at = workload["created_ms"] - (count - i) * 1000
         own = {"id": 1_000_000 + i, "name": f"job-{i}", "requested_name": f"job-{i}", "created_ms": at}
-        own |= {"project_id": int(projects[i % PROJECTS]), "project_name": f"p-{i % PROJECTS}"}
+        own |= owners[i % len(owners)]
         tables["workloads"].append({**workload, **own, "uuid": str(uuid.uuid4())})
         of = {"workload_id": own["id"]}
         for table, rows, time_column in (("pods", pods, "created_ms"), ("events", events, "time_ms")):
@@ -107,7 +111,7 @@ def main(count):
     seed = server.submit("seed", "p-0", 0, spec={"annotations": [{"name": "prorata.io/sim-duration", "value": "1s"}]})
     server.wait_phase(seed, "Completed")
     server.stop()
-    copy(server.data, seed, projects, count)
+    copy(server.data, seed, owners_of(projects), count)
     server.start()
     measure(server, {**callers, "all": server.sign_in()})
     server.stop()

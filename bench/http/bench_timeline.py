@@ -50,6 +50,15 @@ def places(nodes, projects, department, pool, now):
             first += size
 
 
+def waiting(projects, department, pool, now):
+    """In one project of ten somebody else waits each minute, in the others twice an hour."""
+    units = [("nodepool", pool, 0, 1), *(("department", department, p, 1) for p in (0, pool))]
+    units += [("project", id, p, 30 if i % 10 else 1) for i, id in enumerate(projects) for p in (0, pool)]
+    for scope, id, of_pool, minutes in units:
+        for i in range(0, 30 * 1440, minutes):
+            yield scope, id, of_pool, now - i * 60_000, i // minutes % 7
+
+
 def fill(data, nodes, projects, department):
     database = sqlite3.connect(data / "prorata.db")
     (pool,) = database.execute("SELECT id FROM node_pools WHERE deleted_ms = 0 ORDER BY id LIMIT 1").fetchone()
@@ -77,6 +86,10 @@ def fill(data, nodes, projects, department):
             for m in ("ALLOCATED_GPU", "READY_GPU", "WAITING_WORKLOADS")
         ],
     )
+    database.executemany(
+        "INSERT OR REPLACE INTO samples VALUES (?, ?, ?, 'WAITING_WORKLOADS', ?, ?)",
+        waiting(projects, department, pool, now),
+    )
     database.commit()
     database.close()
     return len(rows)
@@ -85,9 +98,10 @@ def fill(data, nodes, projects, department):
 def measure(server, callers):
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     now = time.time()
-    print(f"{'GET /api/v1/scheduler/timeline':<40}{'caller':>10}{'ms':>8}{'KB':>8}{'blocks':>8}{'part s':>9}")
+    print(f"{'GET /api/v1/scheduler/timeline':<40}{'caller':>14}{'ms':>8}{'KB':>8}{'blocks':>8}{'part s':>9}")
     for name, days, extra in [
         ("30 days", 30, ""), ("7 days", 7, ""), ("1 day", 1, ""), ("1 hour", 1 / 24, ""),
+        ("30 days, one node pool", 30, "&nodePool=default"),
         ("30 days, one node", 30, "&node=gpu-node-3"), ("1 day, one node", 1, "&node=gpu-node-3"),
     ]:  # fmt: skip
         start = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now - days * 86400))
@@ -103,7 +117,7 @@ def measure(server, callers):
                 assert answer.status == 200, body
             seen = json.loads(body)
             print(
-                f"{name:<40}{caller:>10}{statistics.median(times):>8.1f}{len(body) / 1000:>8.0f}"
+                f"{name:<40}{caller:>14}{statistics.median(times):>8.1f}{len(body) / 1000:>8.0f}"
                 f"{len(seen['blocks']):>8}{seen['partSeconds']:>9.0f}",
                 flush=True,
             )
@@ -114,10 +128,12 @@ def main(nodes):
     server = Server(folder, "--quick-start").start()
     projects, department = make_projects(server), int(department_id(server))
     caller = make_caller(server, "of-project", ("Viewer", "project", str(projects[0])))[1]
+    half = [("Viewer", "project", str(project)) for project in projects[: PROJECTS // 2]]
+    of_half = make_caller(server, "of-half", *half)[1]
     server.stop()
     print(f"{fill(server.data, nodes, projects, department)} places in {nodes} nodes")
     server.start()
-    measure(server, {"all": server.sign_in(), "project": caller})
+    measure(server, {"all": server.sign_in(), "project": caller, "half of them": of_half})
     server.stop()
     shutil.rmtree(folder)
 

@@ -43,8 +43,8 @@ const call = (url, method, headers, body) => new Promise((done, failed) => {
   }).on("error", failed).end(body);
 });
 
-// Calls as the administrator; eight at a time.
-async function caller(url) {
+/** Calls as the administrator; eight at a time. */
+export async function callerOf(url) {
   const send = (method, path, body, token) => call(url + path, method, { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) }, body && JSON.stringify(body));
   const { accessToken } = await send("POST", "/api/v1/token", { grantType: "password", username: ADMIN, password: PASSWORD, clientId: "cli" });
   const ask = (method, path, body) => send(method, path, body, accessToken);
@@ -84,7 +84,7 @@ export async function startBigCluster({ workloads = 1500 } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "prorata-big-")), file = join(folder, "cluster.yaml");
   writeFileSync(file, clusterFile());
   const server = await start("serve", "--cluster", file, "--workloads-per-person", "0", "--data", join(folder, "data"));
-  const roll = dice(4711), { ask, all } = await caller(server.url);
+  const roll = dice(4711), { ask, all } = await callerOf(server.url);
   const [{ uuid: clusterId }] = await ask("GET", "/api/v1/clusters");
   const { nodepools } = await ask("GET", "/api/v1/node-pools");
   const pools = POOLS.map(([name]) => ({ id: nodepools.find(p => p.name === name).id, name }));

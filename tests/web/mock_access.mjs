@@ -29,6 +29,7 @@ const ROLES = [
   role(1, "System administrator", "Everything, in every scope", () => ACTIONS),
   role(9, "L1 researcher", "Manages workloads and workload assets", group => (group.startsWith("workload") ? ACTIONS : group === "organization" ? ["read"] : [])),
   role(12, "Viewer", "Views everything in the scope", () => ["read"]),
+  { ...role(20, "Night shift", "Looks after the nodes", group => (group === "physical-resource" ? ACTIONS : [])), custom: true },
 ];
 const USERS = Array.from({ length: 200 }, (_, i) => ({
   id: `u-${i}`,
@@ -70,11 +71,15 @@ const RECORDS = Array.from({ length: 60 }, (_, i) => ({
 
 const SESSIONS = ["browser", "token", "access-key", "socket"].map((kind, i) => ({ id: `session-${i}`, kind, current: i === 0, address: i === 3 ? "" : `2001:db8:85a3::8a2e:370:733${i}`, userAgent: ["Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0", "a-robot-with-a-name-that-does-not-end/1.0-".repeat(5).slice(0, 200), "curl/8.9", ""][i], accessKey: i === 2 ? "laptop" : undefined, createdAt: AT, lastUsedAt: i ? AT : null, expiresAt: AT }));
 
+/** How many subjects have a rule in one of these [scope type, id]. */
+export const subjectsIn = places => new Set(RULES.filter(r => places.some(([type, id]) => r.scopeType === type && r.scopeId === id)).map(r => r.subjectId)).size;
+
 const LISTS = { "/api/v1/users": USERS, "/api/v1/service-accounts": ACCOUNTS, "/api/v1/authorization/access-rules": RULES };
 
 // The answer to a read of these, or undefined. list: what a list operation does with its query.
 export function access(path, query, list) {
   if (path === "/api/v1/authorization/roles") return ROLES;
+  if (path === "/api/v1/security/settings") return { browserSessionTimeout: { idleTimeout: 60 }, logoutRedirectUri: { uri: "" } };
   if (path === "/api/v1/audit/log") return { audit_logs: RECORDS.slice(0, 20), logs: [], next: 20 };
   if (path === "/api/v1/authentication/openid") return { enabled: true, name: "Lab account" };
   if (path === "/api/v1/authentication/openid/provider") return { name: "Lab account", issuer: "https://id.lab.example/realms/lab", clientId: "prorata", hasClientSecret: true, scopes: "openid profile email", groupsClaim: "groups", usernameClaim: "email", redirectUrl: "https://gpu.lab.example/api/v1/authentication/openid/callback", refreshSeconds: 600, updatedBy: "mira@lab.example", updatedAt: AT };

@@ -82,7 +82,7 @@ function node(at, workloads, pool, number) {
       devices[g].utilization = g - first < w.idle && number === w.places[0][0] ? 0 : 1 + (g * 13 + number * 7 + (offset ?? 0) * 10) % 99;
     }
   }
-  return { id: uuid(1000 + POOLS.indexOf(pool) * 1000 + number), name, status: DOWN[name] ? "NotReady" : "Ready", conditions: DOWN[name] ? [{ type: "Ready", reason: DOWN[name] }] : [], taints: [], nodePool: pool.name, createdAt: ago(90000, at), updatedAt: ago(5, at), clusterUuid: CLUSTER, gpuInfo: { gpuType: pool.gpu, gpuCount: 8 }, prorata: { devices } };
+  return { id: uuid(1000 + POOLS.indexOf(pool) * 1000 + number), name, status: DOWN[name] ? "NotReady" : "Ready", conditions: DOWN[name] ? [{ type: "Ready", reason: DOWN[name] }] : [], taints: [], nodePool: pool.name, createdAt: ago(90000, at), updatedAt: ago(5, at), clusterUuid: CLUSTER, gpuInfo: { gpuType: pool.gpu, gpuCount: 8 }, prorata: { podCount: new Set(devices.flatMap(d => d.workloads.map(w => w.id))).size, devices } };
 }
 
 const figures = (workloads, test) => {
@@ -98,6 +98,7 @@ function project(at, workloads, [id, name, parentId, quota, limit, weight]) {
   return {
     id, name, parentId, parent: { id: parentId, name: DEPARTMENTS.find(d => d.id === parentId).name }, clusterId: CLUSTER, description: "", createdAt: ago(90000, at), updatedAt: ago(900, at), enforceRunaiScheduler: true, totalResources: { gpuQuota: sum(quota), cpuQuota: null, memoryQuota: null }, effective: {}, schedulingRules: {}, defaultNodePools: POOLS.map(p => p.name),
     resources: POOLS.map((p, i) => ({ nodePool: { id: p.id, name: p.name }, gpu: { deserved: quota[i], limit: limit ? limit[i] : null, overQuotaWeight: weight }, cpu: { deserved: null, limit: null }, memory: { deserved: null, limit: null, units: "MB" }, priority: "MediumLow" })),
+    overtimeData: Object.fromEntries(["24h", "7d", "30d"].map((range, i) => [`range${range}Data`, { averageGpuAllocation: sum(quota) - i - 0.5, averageGpuUtilization: 40 + 10 * i }])),
     status: { phase: "Ready", namespace: `runai-${name}`, quotaStatus: figures(workloads, w => w.projectId === id), nodePoolQuotaStatuses: POOLS.map(p => ({ nodePoolId: p.id, nodePoolName: p.name, ...figures(workloads, w => w.projectId === id && w.requestedNodePools[0] === p.name) })) },
   };
 }
@@ -118,9 +119,18 @@ function nodepool(at, nodes, { id, name }) {
 
 export function metrics(at, types, start, end, samples) {
   const n = Number(samples) || 20, t0 = Date.parse(start), t1 = Date.parse(end);
-  const value = { ALLOCATED_GPU: i => 150 + Math.round(14 * Math.sin(i / 9) + 8 * Math.sin(i / 3.1)), TOTAL_GPU: i => i < n * 0.7 ? 192 : 184, GPU_UTILIZATION: () => 71 };
+  const value = { ALLOCATED_GPU: i => 150 + Math.round(14 * Math.sin(i / 9) + 8 * Math.sin(i / 3.1)), TOTAL_GPU: i => i < n * 0.7 ? 192 : 184, GPU_UTILIZATION: () => 71, CPU_UTILIZATION: i => 40 + i % 7, CPU_MEMORY_UTILIZATION: () => 55, GPU_MEMORY_UTILIZATION: () => 63,
+    GPU_MEMORY_USAGE_BYTES: i => (52 + i % 3) * 2 ** 30, GPU_MEMORY_REQUEST_BYTES: () => 80 * 2 ** 30, CPU_USAGE_CORES: i => 5 + i % 4, CPU_REQUEST_CORES: () => 12, CPU_MEMORY_USAGE_BYTES: i => (19 + i % 5) * 2 ** 30, CPU_MEMORY_REQUEST_BYTES: () => 64 * 2 ** 30 };
   const values = type => Array.from({ length: n }, (_, i) => ({ value: String(type(i)), timestamp: new Date(t0 + (t1 - t0) * (i + 1) / n).toISOString() }));
   return { measurements: types.flatMap(type => type === "GPU_UTILIZATION_PER_GPU" // one is idle, one was not measured for a while
     ? Array.from({ length: 8 }, (_, g) => ({ type, labels: { gpu: String(g) }, values: values(i => g === 5 ? 0 : g === 3 && i > n / 3 && i < n / 2 ? "" : Math.round(88 + 9 * Math.sin(i / (4 + g) + g))) }))
+    : type === "GPU_MEMORY_USAGE_BYTES_PER_GPU"
+    ? Array.from({ length: 8 }, (_, g) => ({ type, labels: { gpu: String(g) }, values: values(() => g === 5 ? 0 : (60 + g) * 2 ** 30) }))
     : [{ type, labels: {}, values: values(value[type] ?? (() => 50)) }]) };
+}
+
+// What a node's driver says of its GPUs; the last one tells no temperature.
+export function readings(node, at) {
+  const devices = node.prorata.devices.map(d => ({ ...d, ...(d.utilization === 0 ? { idleSince: new Date(at - 5400000).toISOString() } : {}) }));
+  return { id: node.id, name: node.name, gpuMemoryMib: 81920, devices, pods: [], readings: devices.map(d => ({ name: `GPU-${d.index}`, healthy: d.state !== "down", reason: d.state === "down" ? "fallen off the bus" : "", utilization: d.utilization ?? 0, memoryMib: 81920, memoryUsedMib: d.workloads.length ? 40960 : 3, temperatureCelsius: d.index < 7 ? 40 + d.index : null, processes: [] })) };
 }

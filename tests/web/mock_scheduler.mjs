@@ -102,3 +102,23 @@ export function timeline(data, query) {
   return { start: query.get("start"), end: query.get("end"), heldSince: null, detail: "devices", partSeconds: whole / 1200, lanes: nodes.map(n => ({ node: n.name, nodePool: "h100", gpus: 8 })), projects, workloads: own.map(w => ({ id: w.id, name: w.name })), blocks, evictions,
     figures: { step: whole / 200, allocated: steps(i => 60 + i % 30), ready: steps(() => 96), waiting: steps(i => 8 + i % 7) } };
 }
+
+// GET /scheduler/waiting: by pool and reason, owed first.
+export function waiting(data) {
+  const groups = new Map();
+  for (const w of data.workloads.filter(o => o.phase === "Pending")) {
+    const nodePool = w.requestedNodePools[0], code = w.phaseReason ?? "NotEnoughGpus", key = `${nodePool}/${code}`, gpus = w.workloadRequestedResources.gpu.request;
+    if (!groups.has(key)) groups.set(key, { nodePool, code, count: 0, countOwed: 0, gpus: 0, waitingSince: w.phaseUpdatedAt, sentence: w.phaseMessage, why: null, expectedAt: null, projects: [], longest: { id: w.id, name: w.name, projectName: w.projectName },
+      holders: data.workloads.filter(o => o.phase === "Running" && o.requestedNodePools[0] === nodePool).slice(0, 2).map(o => ({ project: o.projectName, gpusHeld: o.allocatedResources.gpu, sentence: "It is within its quota." })) });
+    const group = groups.get(key), at = forecastOf(data.at, w)?.at ?? null;
+    group.count += 1;
+    group.gpus += gpus;
+    if (at && (!group.expectedAt || at < group.expectedAt)) group.expectedAt = at;
+    if (w.phaseUpdatedAt < group.waitingSince) Object.assign(group, { waitingSince: w.phaseUpdatedAt, sentence: w.phaseMessage, longest: { id: w.id, name: w.name, projectName: w.projectName } });
+    const mine = group.projects.find(p => p.id === w.projectId);
+    if (mine) Object.assign(mine, { count: mine.count + 1, gpus: mine.gpus + gpus });
+    else group.projects.push({ id: w.projectId, name: w.projectName, count: 1, gpus });
+  }
+  const list = [...groups.values()].sort((a, b) => b.gpus - a.gpus);
+  return { groups: list, count: list.reduce((n, g) => n + g.count, 0), gpus: list.reduce((n, g) => n + g.gpus, 0) };
+}

@@ -3,14 +3,26 @@
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { join, normalize } from "node:path";
-import { access } from "./mock_access.mjs";
-import { CLUSTER, makeData, metrics } from "./mock_data.mjs";
-import { counts, nodesInBrief, overview } from "./mock_overview.mjs";
-import { explanation, fairshare, forecastOf, idle, queueOrder, receipts, timeline, whatIf } from "./mock_scheduler.mjs";
+import { access, subjectsIn } from "./mock_access.mjs";
+import { CLUSTER, makeData, metrics, readings } from "./mock_data.mjs";
+import { about, counts, nodesInBrief, overview } from "./mock_overview.mjs";
+import { explanation, fairshare, forecastOf, idle, queueOrder, receipts, timeline, waiting, whatIf } from "./mock_scheduler.mjs";
 
 export const CSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 const TYPES = { js: "text/javascript", css: "text/css", html: "text/html; charset=utf-8", svg: "image/svg+xml", woff2: "font/woff2", txt: "text/plain" };
 const pageOf = pattern => new RegExp(`^${pattern.replaceAll("*", "[^/]+")}$`);
+
+const POLICY = {
+  meta: { id: "00000000-0000-4000-8000-000000000810", name: "language-trainings", scope: "project", projectId: "1", createdBy: "mira@lab.example", createdAt: "2026-11-20T10:00:00.000Z", updatedBy: "mira@lab.example", updatedAt: "2026-11-20T10:00:00.000Z" },
+  defaults: { compute: { gpuDevicesRequest: 1 } },
+  rules: { compute: { gpuDevicesRequest: { max: 8 }, cpuCoreRequest: { required: true } }, imagePullPolicy: { options: [{ value: "Always" }] } },
+};
+
+const SETTINGS = [
+  ["cpuQuota", "CPU quota", "Projects and departments have quotas of CPU and memory beside those of GPUs"],
+  ["departments", "Departments", "Projects belong to departments, which have quotas of their own"],
+  ["overQuotaWeight", "Over-quota weight", "What is left over is divided by weights"],
+];
 
 const READS = { "/api/v1/workloads": "workloads", "/api/v1/org-unit/projects": "project", "/api/v1/org-unit/departments": "department", "/api/v1/nodes": "nodes", "/api/v1/overview/nodes": "nodes", "/api/v1/node-pools": "nodepools", "/api/v1/clusters": "cluster" };
 
@@ -32,14 +44,26 @@ export function list(rows, query, key) {
   return { count: found.length, body: key ? { [key]: page, ...(offset + limit < found.length ? { next: offset + limit } : {}) } : page };
 }
 
+const CLUSTERS = at => [
+  { uuid: CLUSTER, name: "lab", tenantId: 1, createdAt: new Date(at).toISOString(), updatedAt: new Date(at).toISOString(), version: "0.1.0", status: { state: "Connected" }, lastLiveness: new Date(at).toISOString() },
+  { uuid: CLUSTER.replace(/^./, "9"), name: "second", tenantId: 1, createdAt: new Date(at).toISOString(), version: null, status: { state: "WaitingToConnect" }, lastLiveness: null },
+];
+
 // A create operation's body -> what the what-if of the mock reads of it.
 function asked({ workload: { projectId, spec } }) {
   const each = spec.compute.gpuPortionRequest ?? spec.compute.gpuDevicesRequest ?? 0;
   return { projectId, nodePools: spec.nodePools, gpus: each * (spec.numWorkers ? spec.numWorkers + 1 : spec.parallelism ?? 1) };
 }
 
+// What lists of projects and departments tell of each.
+const withNumbers = data => unit => {
+  const above = unit.parentId ?? unit.id, mine = unit.parentId ? [unit.id] : data.projects.filter(p => p.parentId === unit.id).map(p => p.id);
+  const places = [["tenant", "1"], ["department", above], ["project", unit.parentId && unit.id]];
+  return { ...unit, prorata: { workloads: data.workloads.filter(w => mine.includes(w.projectId)).length, subjects: subjectsIn(places) } };
+};
+
 function answer(data, path, query, body) {
-  const lists = { "/api/v1/workloads": ["workloads", data.workloads], "/api/v1/org-unit/projects": ["projects", data.projects], "/api/v1/org-unit/departments": ["departments", data.departments], "/api/v1/nodes": ["nodes", data.nodes], "/api/v1/node-pools": ["nodepools", data.pools], "/api/v1/events": ["events", data.events] };
+  const lists = { "/api/v1/workloads": ["workloads", data.workloads], "/api/v1/org-unit/projects": ["projects", data.projects.map(withNumbers(data))], "/api/v1/org-unit/departments": ["departments", data.departments.map(withNumbers(data))], "/api/v1/nodes": ["nodes", data.nodes], "/api/v1/node-pools": ["nodepools", data.pools], "/api/v1/events": ["events", data.events.filter(e => !query.get("workloadId") || e.workloadId === query.get("workloadId"))] };
   const counted = path.endsWith("/count");
   for (const w of data.workloads) if (w.phase === "Pending") w.explanation ??= { sentence: w.phaseMessage, code: "NotEnoughGpus", forecast: forecastOf(data.at, w) };
   const found = lists[path.replace(/\/count$/, "")];
@@ -55,12 +79,15 @@ function answer(data, path, query, body) {
   if (path === "/api/v1/scheduler/what-if") return whatIf(data, asked(body));
   if (path === "/api/v1/scheduler/fairshare") return fairshare(data, query.get("nodePool"));
   if (path === "/api/v1/scheduler/queue") return queueOrder(data, query.get("nodePool"), Number(query.get("offset") ?? 0), Number(query.get("limit") ?? 50));
+  if (path === "/api/v1/scheduler/waiting") return waiting(data);
   if (path === "/api/v1/workloads/idle") return idle(data, query);
   if (path === "/api/v1/scheduler/timeline") return timeline(data, query);
-  if (path === "/api/v1/scheduler/decisions") return { cycles: [{ cycle: 4711, time: query.get("until"), planMicroseconds: 900, decisions: 3 }] };
+  if (path === "/api/v1/scheduler/decisions") return { cycles: [{ cycle: 4711, time: query.get("at") ?? query.get("until"), planMicroseconds: 900, decisions: 1, ...(query.get("at") ? { decided: [{ action: "allocate", verb: "bind", workload: "vit-giant", pod: "vit-giant-0", node: "gpu-h01", why: "within its fair share" }] } : {}) }] };
   if (path === "/api/v1/scheduler/receipts") return receipts(data, query);
-  if (path === "/api/v1/network-topologies") return { networkTopologies: [{ id: "00000000-0000-4000-8000-000000000801", name: "racks", phase: "Ready", levels: ["example.com/rack", "kubernetes.io/hostname"] }] };
-  if (path === "/api/v1/clusters") return [{ uuid: CLUSTER, name: "lab", tenantId: 1, createdAt: new Date(data.at).toISOString() }];
+  if (path === "/api/v1/network-topologies") return { networkTopologies: [{ id: "00000000-0000-4000-8000-000000000801", name: "racks", phase: "Ready", status: { message: "" }, createdAt: "2025-11-03T10:00:00.000Z", createdBy: "ana@example.org", nodePools: ["h100"], levels: ["example.com/rack", "kubernetes.io/hostname"] }] };
+  if (path === "/api/v1/about") return about(data.at);
+  if (path === "/api/v1/clusters") return CLUSTERS(data.at);
+  if (path === `/api/v1/clusters/${CLUSTER}`) return CLUSTERS(data.at)[0];
   if (path.endsWith("/metrics")) return metrics(data.at, query.get("metricType").split(","), query.get("start"), query.get("end"), query.get("numberOfSamples"));
   if (path === "/api/v1/workloads/telemetry") {
     const phases = new Map();
@@ -69,14 +96,20 @@ function answer(data, path, query, body) {
   }
   if (path === "/api/v1/notification-types" || path === "/api/v1/notification-channels" || path === "/api/v1/subscriptions") return [];
   if (path === "/api/v1/workload-templates") return { entries: [], pagination: { limit: 500, offset: 0, nextOffset: 0 } };
-  if (path.startsWith("/api/v2/policy/")) return { policy: null, effective: { defaults: {}, rules: {} }, effectiveUpdatedAt: "2026-11-20T10:00:00.000Z" };
+  if (path === "/api/v2/policy") return { policies: [{ type: "training", meta: POLICY.meta }] };
+  if (path.startsWith("/api/v2/policy/")) return path.endsWith("trainings") ? { policy: POLICY, effective: POLICY, effectiveUpdatedAt: POLICY.meta.updatedAt } : { policy: null, effective: { defaults: {}, rules: {} }, effectiveUpdatedAt: POLICY.meta.updatedAt };
   if (path.startsWith("/api/v1/asset/")) return { entries: path.endsWith("compute") ? data.computes : data.environments };
   if (path === "/api/v1/authorization/permitted-scopes") {
     const everywhere = { system: false, tenants: ["1"], clusters: [], departments: [], projects: [] };
     return { create: everywhere, read: everywhere, update: everywhere, delete: everywhere };
   }
   if (path === "/api/v1/org-unit/priorities") return { priorities: ["VeryLow", "Low", "MediumLow", "Medium", "MediumHigh", "High", "VeryHigh"].map((name, i) => ({ name, value: i, isDefault: name === "MediumLow" })) };
-  if (path === "/api/v1/devices") return { nodes: [] };
+  if (path === "/api/v1/workloads/pods") {
+    const node = data.nodes.find(n => `nodeName==${n.name}` === query.get("filterBy"));
+    const ids = new Set(node?.prorata.devices.flatMap(d => d.workloads.map(w => w.id)));
+    return { pods: data.workloads.filter(w => ids.has(w.id)).map(w => ({ id: `${w.id}-0`, name: `${w.name}-0-0`, workloadId: w.id, projectId: w.projectId, projectName: w.projectName, nodeName: node.name, k8sPhase: "Running", containers: [{ name: "main", image: w.images?.[0] }], createdAt: w.createdAt, allocatedResources: { gpu: 8, cpu: 0.5, cpuMemory: "16Gi" } })) };
+  }
+  if (path === "/api/v1/devices") return { nodes: list(data.nodes, query, null).body.map(n => readings(n, data.at)) };
   if (path === "/api/v1/nodes/telemetry") return { type: query.get("telemetryType"), timestamp: new Date().toISOString(), values: [{ value: "6" }] };
   const one = /^\/api\/v1\/(workloads|nodes|node-pools|org-unit\/projects|org-unit\/departments)\/(?:(?:trainings|workspaces|distributed|inferences)\/)?([^/]+)(\/([\w-]+))?$/.exec(path);
   if (!one) return null;
@@ -85,8 +118,6 @@ function answer(data, path, query, body) {
   if (!row) return null;
   if (one[4] === "explanation") return explanation(data, row);
   if (one[4] === "what-if") return whatIf(data, { ...row, gpus: row.workloadRequestedResources.gpu.request });
-  if (one[4] === "events") return { events: data.events.filter(e => e.workloadId === row.id) };
-  if (one[4] === "history") return { records: data.events.filter(e => e.workloadId === row.id).map(event => ({ meta: { creationTimestamp: event.createdAt, type: "Event" }, spec: { event } })) };
   if (one[4] === "pods") return { pods: row.places.map(([n], i) => ({ id: `${row.id}-${i}`, name: `${row.name}-${i}-0`, workloadId: row.id, nodeName: `node-${n}`, k8sPhase: "Running", containers: [{ name: "main", image: row.images[0] }], createdAt: row.createdAt, allocatedResources: { gpu: 8 } })) };
   return row;
 }
@@ -134,7 +165,7 @@ export async function startMock(folder, { scale = 1, permissions } = {}) {
       if (body && permissions && url.pathname === "/api/v1/overview") for (const [kind, keys] of Object.entries(PARTS)) if (!permissions.some(p => p.resourceType === kind)) for (const key of keys) delete body[key];
       return body ? json(200, body) : json(404, { code: 404, message: `${url.pathname}: unknown` });
     }
-    if (url.pathname === "/v1/k8s/setting") return json(200, ["cpuQuota", "departments", "overQuotaWeight"].map(key => ({ key, value: "true" })));
+    if (url.pathname === "/v1/k8s/setting") return json(200, SETTINGS.map(([key, label, description]) => ({ key, label, description, value: "true" })));
     const path = pages.some(page => page.test(url.pathname)) ? "/index.html" : url.pathname;
     try {
       const file = await readFile(join(mock.folder, normalize(path)));

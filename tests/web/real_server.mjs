@@ -1,10 +1,10 @@
 // A real server for the browser tests on a free port: `prorata demo`, its folder gone with it, or `serve`. $PRORATA is the
 // binary.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, before } from "node:test";
 import { ROOT, SHOTS, launch, open } from "./browser.mjs";
 
@@ -13,9 +13,12 @@ export const ADMIN = "admin@prorata.local", PASSWORD = "correct horse battery";
 // Resolves with {url, stop()} once it says where it is.
 export const startServer = (...options) => start("demo", ...options);
 export function start(command, ...options) {
-  const child = spawn(process.env.PRORATA ?? join(ROOT, "build/prorata"), [command, "--listen", "127.0.0.1:0", ...options], { env: { ...process.env, PRORATA_ADMIN_PASSWORD: PASSWORD } });
+  const program = process.env.PRORATA ?? join(ROOT, "build/prorata"), quick = join(dirname(program), "quick_passwords.so");
+  const env = { ...process.env, PRORATA_ADMIN_PASSWORD: PASSWORD, ...(existsSync(quick) && { LD_PRELOAD: quick }) };
+  const child = spawn(program, [command, "--listen", "127.0.0.1:0", ...options], { env });
   let said = "";
   const stop = () => new Promise(done => {
+    if (child.exitCode !== null || child.signalCode) return void done(); // it ended by itself: the test has said so
     child.once("exit", done);
     child.kill("SIGTERM");
   });
@@ -42,6 +45,26 @@ export async function signIn(page, url) {
 
 // The server's own word, with the page's session.
 export const ask = (page, path) => page.evaluate(async p => (await fetch(p)).json(), path);
+
+// A write with the page's session, as the dashboard sends it: what the server answers; it throws where that refuses.
+export const send = (page, method, path, body) => page.evaluate(async ([m, p, b]) => {
+  const answer = await fetch(p, { method: m, headers: { "Content-Type": "application/json", "X-Prorata-Request": "1" }, body: JSON.stringify(b) });
+  if (!answer.ok) throw new Error(`${m} ${p}: ${answer.status} ${await answer.text()}`);
+  return answer.json().catch(() => null);
+}, [method, path, body]);
+
+// What the command line would send for the line that the form shows: it is run as a person pastes it.
+export function dryRun(server, line) {
+  const folder = mkdtempSync(join(tmpdir(), "prorata-cli-")), program = process.env.PRORATA ?? join(ROOT, "build/prorata");
+  const run = (...words) => execFileSync(words[0], words.slice(1), { env: { ...process.env, HOME: folder }, encoding: "utf8" });
+  try {
+    run(program, "config", "set", "--cp-url", server.url);
+    run(program, "login", "user", "-u", ADMIN, "-p", PASSWORD);
+    return JSON.parse(run("bash", "-c", `prorata() { ${program} "$@" --dry-run; }\n${line.replace("submit NAME", "submit some-name")}`));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
 
 // Three node pools, the first without GPUs.
 export const THREE_POOLS = `nodePools:

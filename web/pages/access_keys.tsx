@@ -1,9 +1,7 @@
 // Access keys: programs of one's own sign in with them and may do what one may do oneself.
 import { useState } from "preact/hooks";
 import { del, get, post } from "../api";
-import { now } from "../clock";
 import { useData } from "../data";
-import { iso, time } from "../format";
 import { Icon } from "../icons";
 import { Button } from "../parts/button";
 import { confirm } from "../parts/dialog";
@@ -11,6 +9,7 @@ import { NewClient, secretOf } from "../parts/new_client";
 import { Secret, type Shown } from "../parts/secret";
 import { Empty, Loaded } from "../parts/states";
 import { toast, toastError } from "../parts/toast";
+import { When } from "../parts/when";
 import type { Answer } from "../types";
 
 const PATH = "/api/v1/access-keys";
@@ -82,7 +81,7 @@ function Row({ item: k, done }: { item: Key; done: Done }) {
   };
   const when = k.lastLogin ? (
     <>
-      last used <time data-tip={iso(k.lastLogin)}>{time(k.lastLogin, now())}</time>
+      last used <When at={k.lastLogin} />
     </>
   ) : (
     "never used"

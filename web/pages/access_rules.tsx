@@ -2,7 +2,7 @@
 import { del, get } from "../api";
 import { now } from "../clock";
 import { useData } from "../data";
-import { iso, plural, time } from "../format";
+import { plural, time } from "../format";
 import { Icon } from "../icons";
 import { Button } from "../parts/button";
 import { confirm } from "../parts/dialog";
@@ -12,12 +12,14 @@ import { Fault, Loading } from "../parts/states";
 import { State } from "../parts/status";
 import { type Column, Table, openHref, renewTables } from "../parts/table";
 import { toast, toastError } from "../parts/toast";
+import { When, whenColumn } from "../parts/when";
 import { hrefWith, route, setQuery } from "../router";
-import { may } from "../session";
+import { may, missing } from "../session";
 import type { AccessRule } from "../types";
 import { WORDS } from "../words";
 import { NewRule } from "./new_rule";
-import { type Names, SUBJECTS, dropRule, scopeWords, useNames } from "./rules_of";
+import { dropRule } from "./rules_of";
+import { type Names, SUBJECTS, scopeWords, useNames } from "./subjects";
 
 const PATH = "/api/v1/authorization/access-rules",
   KINDS = ["access"];
@@ -95,23 +97,25 @@ const OTHERS: Column<AccessRule>[] = [
     filter: { field: "createdBy" },
     text: r => r.createdBy,
   },
-  {
-    id: "created",
-    label: "Created",
-    num: true,
+  whenColumn("created", "Created", r => r.createdAt, {
     low: true,
     sort: "createdAt",
     filter: { field: "createdAt", type: "date" },
-    text: r => r.createdAt.slice(0, 10),
-  },
+  }),
 ];
 
 /** Access rules: made, looked at and deleted; none is ever changed. */
 export default function AccessRules() {
-  const { open: id, new: making } = route.value.query;
+  const { open: id, new: making, f = "" } = route.value.query,
+    [, type, name] = /scopeType==(\w+),scopeName==([^,]+)/.exec(f) ?? [];
   const nameOf = useNames();
-  const action = may("create", "access_rules") && (
-    <Primary href={hrefWith({ new: "1" })} icon="plus" label="New access rule" />
+  const action = (
+    <Primary
+      href={hrefWith({ new: "1" })}
+      icon="plus"
+      label="New access rule"
+      why={missing("create", "access_rules")}
+    />
   );
   return (
     <Page title="Access rules" action={action}>
@@ -131,7 +135,12 @@ export default function AccessRules() {
           empty="No access rules yet. Without one nobody may do anything."
         />
       </Split>
-      {making && <NewRule onClose={() => setQuery({ new: null })} />}
+      {making && (
+        <NewRule
+          scope={type && scopeWords({ scopeType: type, scopeName: name } as AccessRule)}
+          onClose={() => setQuery({ new: null })}
+        />
+      )}
     </Page>
   );
 }
@@ -195,9 +204,9 @@ function Details({ id, nameOf }: { id: string; nameOf: Names }) {
           ["Subject", r.subjectId],
           ["Role", <a href={`/access/roles?open=${r.roleId}`}>{r.roleName}</a>],
           ["Scope", scopeWords(r)],
-          ["Ends", r.expiresAt ? <time data-tip={iso(r.expiresAt)}>{time(r.expiresAt, now())}</time> : "never"],
+          ["Ends", r.expiresAt ? <When at={r.expiresAt} /> : "never"],
           ["Authorized by", r.createdBy],
-          ["Created", <time data-tip={iso(r.createdAt)}>{time(r.createdAt, now())}</time>],
+          ["Created", <When at={r.createdAt} />],
           ["Id", <span class="mono">{r.id}</span>],
         ]}
       />

@@ -1,30 +1,19 @@
 // The form of an asset: a new one, a changed one, a copy. Its fields are those of its kind.
-import { useEffect, useState } from "preact/hooks";
-import { getList, write } from "../api";
-import { useData } from "../data";
+import { useState } from "preact/hooks";
+import { write } from "../api";
 import { refreshAll } from "../live";
 import { Button, LinkButton } from "../parts/button";
-import { ChipsField } from "../parts/chips_field";
 import { Code, curl } from "../parts/code";
-import {
-  CheckField,
-  type FieldFacts,
-  NumberField,
-  Problem,
-  Section,
-  SelectField,
-  TextField,
-  useForm,
-} from "../parts/form";
+import { Entry } from "../parts/entry";
+import { type FieldFacts, Problem, Section, SelectField, TextField, useForm } from "../parts/form";
 import { Loaded } from "../parts/states";
 import { renewTables } from "../parts/table";
 import { toast } from "../parts/toast";
 import type { Scope } from "../pictures/access";
-import { type Values, checkAsset, fieldsNow, pathsOf, refWord, specOf, valuesOf } from "../pictures/asset_form";
-import { ASSET_PAGES, type AssetKind, type AssetPage, type Field } from "../pictures/asset_kinds";
-import type { Typed } from "../pictures/quota_form";
+import { type Values, checkAsset, fieldsNow, pathsOf, specOf, valuesOf } from "../pictures/asset_form";
+import type { AssetKind, AssetPage } from "../pictures/asset_kinds";
 import { go, hrefWith } from "../router";
-import { may } from "../session";
+import { may, missing } from "../session";
 import type { Asset } from "./assets";
 import { metaOf, scopeIdOf, scopeOf, usePlaces } from "./places_of";
 
@@ -99,7 +88,8 @@ function useAssetForm(props: FormProps) {
 function Form(props: FormProps) {
   const { page, kind, from } = props;
   const form = useAssetForm(props),
-    { isNew, verb } = form;
+    { isNew, verb } = form,
+    why = missing(isNew ? "create" : "update", kind.right);
   const body = bodyOf(props, form.values);
   const isKept = !isNew && kind.right === "credentials";
   return (
@@ -111,11 +101,11 @@ function Form(props: FormProps) {
             <Entry key={f.path} field={f} facts={form.field(f.path) as never} />
           ))}
         </Section>
-        <Problem error={form.problem} />
+        <Problem error={form.problem} why={why} />
         <div class="submit-bar">
           <span class="grow" />
           <LinkButton href={hrefWith({ new: null, edit: null, copy: null, open: from?.id })}>Cancel</LinkButton>
-          <Button kind="primary" type="submit" writes busy={form.busy}>
+          <Button kind="primary" type="submit" writes busy={form.busy} why={why}>
             {verb}
           </Button>
         </div>
@@ -178,92 +168,4 @@ function About({ page, kind, kinds, choose, from, places, form, isNew, isKept }:
       <TextField label="Description" {...facts("description")} maxlength={250} />
     </Section>
   );
-}
-
-interface EntryProps<T> {
-  field: Field;
-  facts: FieldFacts<T>;
-}
-
-// The control of one field.
-export function Entry({ field: f, facts }: EntryProps<never>) {
-  const { label, size, hint } = f;
-  const as = <T,>() => facts as unknown as FieldFacts<T>;
-  if (f.from) return <FromAssets field={f} facts={facts} />;
-  if (f.options) return <SelectField label={label} size={size} hint={hint} {...as<string>()} options={f.options} />;
-  if (f.as === "check") return <CheckField label={label} size={size} hint={hint} {...as<boolean>()} />;
-  if (f.as === "number") return <NumberField label={label} size={size} hint={hint} {...as<Typed>()} />;
-  return (
-    <TextField
-      label={label}
-      size={size}
-      hint={hint}
-      mono={f.mono}
-      rows={f.rows}
-      placeholder={f.placeholder}
-      type={f.secret && !f.rows && /password|secret|token|webhook/i.test(f.path) ? "password" : "text"}
-      {...as<string>()}
-    />
-  );
-}
-
-const LISTS = {
-  environment: "environments",
-  compute: "compute",
-  credentials: "credentials",
-  datasource: "data-sources",
-};
-interface Named {
-  meta: { id: string; name: string; kind?: string };
-}
-
-interface ChosenProps {
-  label: string;
-  hint: string | undefined;
-  list: Named[];
-  facts: FieldFacts<string[]>;
-}
-
-function ChosenAssets({ label, hint, list, facts }: ChosenProps) {
-  const { value, onValue, ...rest } = facts;
-  const refs = Object.fromEntries(list.map(e => [e.meta.name, refWord(e.meta)]));
-  const names = Object.fromEntries(Object.entries(refs).map(([name, ref]) => [ref, name]));
-  const meant = value.map(name => refs[name] ?? name);
-  useEffect(() => {
-    if (meant.join() !== value.join()) onValue(meant); // it was typed before the list came
-  });
-  return (
-    <ChipsField
-      label={label}
-      {...rest}
-      value={value.map(ref => names[ref] ?? ref)}
-      onValue={said => onValue(said.map(name => refs[name] ?? name))}
-      suggestions={Object.keys(refs)}
-      placeholder="Name of a data source"
-      none={hint}
-    />
-  );
-}
-
-// A choice of other assets.
-function FromAssets({ field: f, facts }: EntryProps<never>) {
-  const path = ASSET_PAGES[LISTS[f.from!]].list;
-  const found = useData(
-    path,
-    async abort => ((await getList(path, {}, { signal: abort })) as { entries?: Named[] }).entries ?? [],
-  );
-  const list = found.data ?? [];
-  const as = <T,>() => facts as unknown as FieldFacts<T>;
-  const hint = found.error ? "You may not read them." : found.data && !list.length ? "There are none yet." : f.hint;
-  if (f.as !== "many")
-    return (
-      <SelectField
-        label={f.label}
-        size={f.size}
-        hint={hint}
-        {...as<string>()}
-        options={[{ value: "", label: "None" }, ...list.map(e => ({ value: e.meta.id, label: e.meta.name }))]}
-      />
-    );
-  return <ChosenAssets label={f.label} hint={hint} list={list} facts={as<string[]>()} />;
 }

@@ -1,8 +1,6 @@
 // What can a submission load? Environments, compute resources, templates, data sources and credentials: one table each.
 import { getList, remove } from "../api";
-import { now } from "../clock";
 import { useData } from "../data";
-import { iso, time } from "../format";
 import { Icon } from "../icons";
 import { Button, LinkButton } from "../parts/button";
 import { confirm } from "../parts/dialog";
@@ -11,13 +9,14 @@ import { Facts, Pane, Split, closePane } from "../parts/pane";
 import { Fault, Loading } from "../parts/states";
 import { type Column, Table, openHref, renewTables } from "../parts/table";
 import { toast, toastError } from "../parts/toast";
+import { When, whenColumn } from "../parts/when";
 import { type Spec, at } from "../pictures/asset_form";
 import { ASSET_PAGES, type AssetKind, type AssetPage, type Field } from "../pictures/asset_kinds";
 import { hrefWith, route } from "../router";
 import { may } from "../session";
 import { WORDS } from "../words";
 import { AssetForm } from "./asset_form";
-import { type Placed, scopeOf, usePlaceWords } from "./places_of";
+import { type Placed, scopeOf, usePlaceWords, whereColumn } from "./places_of";
 
 interface Entry {
   meta: Placed & {
@@ -72,23 +71,15 @@ const columnsOf = (page: AssetPage, where: (p: Placed) => string): Column<Asset>
           id: "type",
           label: "Kind",
           sort: "type",
-          keep: true,
           text: (r: Asset) => r.type,
           filter: { field: "type", ops: ["=="], values: page.kinds.map(k => ({ value: k.label })) },
         },
       ]
     : []),
   { id: "brief", label: "What", wide: true, text: r => r.brief || r.description || "–" },
-  { id: "scope", label: "Where", sort: "scope", keep: true, cap: true, text: where },
+  whereColumn(where),
   { id: "by", label: "Created by", sort: "createdBy", cap: true, low: true, text: r => r.createdBy },
-  {
-    id: "updated",
-    label: "Last updated",
-    num: true,
-    low: true,
-    sort: "updatedAt",
-    text: r => (r.updatedAt ?? r.createdAt).slice(0, 10),
-  },
+  whenColumn("updated", "Last updated", r => r.updatedAt ?? r.createdAt, { low: true, sort: "updatedAt" }),
 ];
 
 /** The page of one family of assets; ?new=1, ?edit=ID and ?copy=ID are its form. */
@@ -115,7 +106,7 @@ function List({ page }: { page: AssetPage }) {
           columns={columnsOf(page, where)}
           sort="name"
           hrefOf={r => openHref(r.id)}
-          sub={r => [r.brief, where(r)].filter(Boolean).join(" · ")}
+          sub={r => [page.kinds.length > 1 && r.type, r.brief].filter(Boolean).join(" · ")}
           empty={page.none}
         />
       </Split>
@@ -183,8 +174,8 @@ function Details({ id, page, where }: DetailsProps) {
             .filter(([, value]) => value)
             .map(([label, value]) => [label, <span class="pre">{value}</span>] as [string, preact.JSX.Element]),
           ["Created by", a.createdBy],
-          ["Created", <time data-tip={iso(a.createdAt)}>{time(a.createdAt, now())}</time>],
-          a.updatedAt && ["Last updated", <time data-tip={iso(a.updatedAt)}>{time(a.updatedAt, now())}</time>],
+          ["Created", <When at={a.createdAt} />],
+          a.updatedAt && ["Last updated", <When at={a.updatedAt} />],
           ["Id", <span class="mono">{a.id}</span>],
         ]}
       />

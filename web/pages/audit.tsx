@@ -7,7 +7,7 @@ import { Icon } from "../icons";
 import { Button, Seg } from "../parts/button";
 import { Page } from "../parts/page";
 import { Facts, Pane, Split } from "../parts/pane";
-import { Empty } from "../parts/states";
+import { Empty, Loading } from "../parts/states";
 import { Status } from "../parts/status";
 import { type Column, Table, openHref, renewTables } from "../parts/table";
 import { route, setQuery } from "../router";
@@ -17,10 +17,10 @@ import type { Look } from "../words";
 const PATH = "/api/v1/audit/log",
   DAY_MS = 86400000;
 const DAYS = [
-  { value: 1, label: "1 day" },
-  { value: 7, label: "7 days" },
-  { value: 30, label: "30 days" },
-  { value: 90, label: "90 days" },
+  { value: 1, label: "24 h" },
+  { value: 7, label: "7 d" },
+  { value: 30, label: "30 d" },
+  { value: 90, label: "90 d" },
 ];
 const ACTIONS: Record<string, string> = {
   create: "Create",
@@ -129,7 +129,7 @@ function usePeriod() {
 export default function Audit() {
   const { open: id, f } = route.value.query;
   const { days, period } = usePeriod();
-  const [rows, setRows] = useState<AuditLog[]>([]);
+  const [rows, setRows] = useState<AuditLog[] | null>(null);
   const filters = f?.split(",") ?? [];
   return (
     <Page
@@ -144,7 +144,10 @@ export default function Audit() {
         />
       }
     >
-      <Split label="Audit" pane={id && <Details key={id} id={id} record={rows.find(r => r.id === id)} />}>
+      <Split
+        label="Audit"
+        pane={id && <Details key={id} id={id} record={rows && (rows.find(r => r.id === id) ?? "gone")} />}
+      >
         <Table
           name="audit"
           caption="Audit records"
@@ -167,11 +170,11 @@ export default function Audit() {
   );
 }
 
-function Details({ id, record: r }: { id: string; record?: AuditLog }) {
-  if (!r)
+function Details({ id, record: r }: { id: string; record: AuditLog | "gone" | null }) {
+  if (r === null || r === "gone")
     return (
       <Pane id={id} title="Audit record">
-        <Empty>It is not among the rows that are shown.</Empty>
+        {r ? <Empty>It is not among the rows that are shown.</Empty> : <Loading rows={6} />}
       </Pane>
     );
   const more = Object.entries(r.metadata ?? {});

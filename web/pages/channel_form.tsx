@@ -7,11 +7,11 @@ import { time } from "../format";
 import { Button } from "../parts/button";
 import { Dialog } from "../parts/dialog";
 import { type FieldFacts, Problem, TextField, useForm } from "../parts/form";
+import { Entry } from "../parts/entry";
 import { Loaded } from "../parts/states";
 import { toast } from "../parts/toast";
 import { type Spec, type Values, checkAsset, fieldsNow, specOf, valuesOf } from "../pictures/asset_form";
 import { CHANNEL_KINDS } from "../pictures/channels";
-import { Entry } from "./asset_form";
 
 interface Known {
   config?: Spec;

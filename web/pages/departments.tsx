@@ -6,25 +6,28 @@ import { NONE, gpus, plural } from "../format";
 import { Icon } from "../icons";
 import { refreshAll } from "../live";
 import { Button, LinkButton } from "../parts/button";
+import { Counted } from "../parts/counted";
 import { confirm } from "../parts/dialog";
 import { Page, Primary } from "../parts/page";
 import { Pane, Split, closePane } from "../parts/pane";
 import { ReceiptsOf } from "../parts/receipts";
-import { Empty, Fault, Loading } from "../parts/states";
+import { Empty, Fault, Loaded, Loading } from "../parts/states";
 import { Swatch } from "../parts/status";
 import { type Column, Table, openHref, renewTables } from "../parts/table";
 import { toast, toastError } from "../parts/toast";
+import { whenColumn } from "../parts/when";
 import { type Unit as Shown, poolParts, refusedBy, sharesByPool, sumParts } from "../pictures/shares";
 import { route } from "../router";
-import { may } from "../session";
+import { may, missing } from "../session";
 import type { Department, DepartmentForList, Project, QuotaStatus } from "../types";
 import { WORDS, shareWords } from "../words";
-import { PoolTable, Rules, WorkloadsOf } from "./projects";
+import { PoolTable, Rules } from "./projects";
 import { QuotaChoices, QuotaFoot, SubBar, chosenParts, useQuotaColumns } from "./quota_columns";
 import { PolicyButton } from "./policy_button";
-import { OverTime, PoolBars, ShareSentence, WhyShare } from "./unit_parts";
+import { WorkloadsOf, accessTab, placesAbove, subjectsIn, workloadsIn } from "./unit_lists";
+import { OverTime, PoolBars, RulesButton, ShareSentence, WhyShare } from "./unit_parts";
 
-const KINDS = ["department", "project", "nodepool", "queue", "workload"];
+const KINDS = ["department", "project", "nodepool", "queue", "workload", "access"];
 
 type Unit = DepartmentForList & { status?: Shown["status"] };
 
@@ -56,16 +59,22 @@ const NAME: Column<Unit> = {
   ),
 };
 const OTHERS: Column<Unit>[] = [
-  { id: "projects", label: "Projects", num: true, text: d => String(d.children?.length ?? 0), low: true },
-  { id: "description", label: "Description", text: d => d.description || NONE, hidden: true },
   {
-    id: "created",
-    label: "Created",
+    id: "projects",
+    label: "Projects",
     num: true,
-    sort: "createdAt",
-    text: d => d.createdAt?.slice(0, 10) ?? NONE,
-    hidden: true,
+    text: d => String(d.children?.length ?? 0),
+    cell: d => (
+      <Counted text={String(d.children?.length ?? 0)} count={d.children?.length ?? 0} title={`Projects of ${d.name}`}>
+        {() => <ProjectsOf department={d} />}
+      </Counted>
+    ),
+    low: true,
   },
+  workloadsIn<Unit>(d => ({ filter: `departmentId==${d.id}`, list: `departmentName==${d.name}` })),
+  subjectsIn<Unit>(d => placesAbove(d)),
+  { id: "description", label: "Description", text: d => d.description || NONE, hidden: true },
+  whenColumn("created", "Created", d => d.createdAt, { hidden: true, sort: "createdAt" }),
 ];
 
 export default function Departments() {
@@ -75,7 +84,9 @@ export default function Departments() {
   const refused = useMemo(() => refusedBy(overview?.projects ?? [], p => p.departmentId), [overview]);
   const parts = (d: Unit) => partsOf(d, refused[d.id]);
   const columns = [NAME, ...useQuotaColumns<Unit>(parts, () => null), ...OTHERS];
-  const action = may("create", "department") && <Primary href="/departments/new" icon="plus" label="New department" />;
+  const action = (
+    <Primary href="/departments/new" icon="plus" label="New department" why={missing("create", "department")} />
+  );
   return (
     <Page title="Departments" action={action}>
       <Split label="Departments" pane={id && <Details key={id} id={id} refused={refused[id]} />}>
@@ -155,6 +166,7 @@ function Details({ id, refused }: { id: string; refused?: Record<string, number>
       view: () => <OverTime path={`/api/v1/org-unit/departments/${d.id}/metrics`} id={d.id} />,
     },
     { id: "rules", label: "Rules", view: () => <Rules unit={d} /> },
+    ...accessTab(placesAbove(d)),
   ];
   return (
     <Pane
@@ -203,6 +215,7 @@ function Actions({ department: d, projects }: { department: Department; projects
         </Button>
       )}
       <PolicyButton name={d.name} place={{ scope: "department", departmentId: d.id }} />
+      <RulesButton kind="department" name={d.name} />
       <Button
         small
         icon="trash"
@@ -243,6 +256,26 @@ function Share({ department: d, projects, refused }: ShareProps) {
       </section>
       <WhyShare shares={shares} kind="department" name={d.name} />
     </>
+  );
+}
+
+// Behind the number in the table.
+function ProjectsOf({ department: d }: { department: Unit }) {
+  const found = useData(
+    `projects-of/${d.id}`,
+    abort =>
+      getAll(
+        "/api/v1/org-unit/projects",
+        "projects",
+        { filterBy: [`parentId==${d.id}`], sortBy: "name" },
+        { signal: abort },
+      ),
+    KINDS,
+  );
+  return (
+    <Loaded of={found} what="Projects">
+      {list => (list.length ? <Projects projects={list} /> : <Empty>None that you may read.</Empty>)}
+    </Loaded>
   );
 }
 

@@ -11,10 +11,10 @@ import { Page } from "../parts/page";
 import { Fault, Loading } from "../parts/states";
 import { renewTables } from "../parts/table";
 import { toast } from "../parts/toast";
-import { type PoolValues, checkRules, configurationOf, valuesOfPool } from "../pictures/pool_rules";
+import { NVLINK, type PoolValues, checkRules, configurationOf, valuesOfPool } from "../pictures/pool_rules";
 import { NEW, checkTopology, topologyChoices, topologySaid } from "../pictures/topology";
 import { go } from "../router";
-import { may } from "../session";
+import { may, missing } from "../session";
 import type { Body, Nodepool, Topology } from "../types";
 import { WORDS } from "../words";
 
@@ -44,6 +44,8 @@ const PATHS: Record<string, string> = {
   [`${SHARE}.historicalUsageWeight`]: "weight",
   [`${SHARE}.tumblingWindowStartTime`]: "begin",
   networkTopologyId: "topology",
+  gpuNetworkAccelerationDetection: "nvlink",
+  gpuNetworkAccelerationLabelKey: "clique",
 };
 
 export default function EditNodePool({ id }: { id?: string }) {
@@ -82,6 +84,7 @@ export default function EditNodePool({ id }: { id?: string }) {
 
 function check(v: Values, pool?: Nodepool | null) {
   const wrong: Record<string, string> = { ...checkRules(v), ...checkTopology(v) };
+  if (v.clique && !KEY.test(v.clique)) wrong.clique = "A label's key, e.g. nvidia.com/gpu.clique.";
   if (!pool && !NAME.test(v.name)) wrong.name = WORDS.badName;
   if (!pool?.isDefault && !KEY.test(v.labelKey)) wrong.labelKey = "A label's key, e.g. prorata.io/node-pool.";
   if (!pool?.isDefault && !(v.labelValue && VALUE.test(v.labelValue)))
@@ -118,6 +121,8 @@ function bodyOf(v: Values, { cluster, pool }: PoolFacts) {
   const rules = {
     schedulingConfiguration: configurationOf(v, pool),
     networkTopologyId: v.topology === NEW ? "ID" : v.topology || null,
+    gpuNetworkAccelerationDetection: v.nvlink,
+    gpuNetworkAccelerationLabelKey: v.clique || null,
   };
   const label = pool?.isDefault ? {} : { labelKey: v.labelKey, labelValue: v.labelValue };
   return pool ? { ...label, ...rules } : { name: v.name, clusterId: cluster, ...label, ...rules };
@@ -152,7 +157,8 @@ function usePoolForm(facts: PoolFacts, id?: string) {
 function Form({ id, ...facts }: PoolFacts & { id?: string }) {
   const { cluster, pool } = facts;
   const form = usePoolForm(facts, id),
-    { values: v } = form;
+    { values: v } = form,
+    why = missing(pool ? "update" : "create", "nodepools");
   const body = bodyOf(v, facts);
   return (
     <div class="form-page">
@@ -168,11 +174,11 @@ function Form({ id, ...facts }: PoolFacts & { id?: string }) {
         <Fairness form={form} />
         <Network form={form} />
         <LargeGangs form={form} />
-        <Problem error={form.problem} />
+        <Problem error={form.problem} why={why} />
         <div class="submit-bar">
           <span class="grow" />
           <LinkButton href={id ? `/nodepools?open=${id}` : "/nodepools"}>Cancel</LinkButton>
-          <Button kind="primary" type="submit" writes busy={form.busy}>
+          <Button kind="primary" type="submit" writes busy={form.busy} why={why}>
             {pool ? "Save" : "Create node pool"}
           </Button>
         </div>
@@ -291,6 +297,21 @@ function Network({ form: { field, values: v, set, topologies } }: { form: PoolFo
           />
         </>
       )}
+      <SelectField
+        label="NVLink between nodes (MNNVL)"
+        size="half"
+        {...field("nvlink")}
+        hint="Kept for Run:ai's clients; placement goes by the topology."
+        options={Object.entries(NVLINK).map(([value, label]) => ({ value, label }))}
+      />
+      <TextField
+        label="Label key of NVLink"
+        size="half"
+        mono
+        {...field("clique")}
+        placeholder="nvidia.com/gpu.clique"
+        hint="Kept as well; empty: as shown"
+      />
     </Section>
   );
 }

@@ -1,6 +1,6 @@
 // A policy as YAML or JSON: mistakes on their lines as one types, asked of the server; words completed from the schema.
 import { useEffect, useState } from "preact/hooks";
-import schema from "policy-schema";
+import schemaUrl from "policy-schema";
 import { ApiError, fieldErrors, getList, write } from "../api";
 import { useData } from "../data";
 import { refreshAll } from "../live";
@@ -13,9 +13,10 @@ import { renewTables } from "../parts/table";
 import { TextEditor } from "../parts/text_editor";
 import { toast } from "../parts/toast";
 import type { Scope } from "../pictures/access";
-import { type Mistake, mistakesOf, offers, placeAt, readPolicy } from "../pictures/policy_text";
+import { type Mistake, type Schema, mistakesOf, offers, placeAt, readPolicy } from "../pictures/policy_text";
 import { writeYaml } from "../pictures/yaml";
 import { go, route } from "../router";
+import { missing } from "../session";
 import { metaOf, usePlaces } from "./places_of";
 import { addressed } from "./policies";
 import { type Answered, KINDS, pathOf, placeQuery } from "./policy_of";
@@ -166,7 +167,8 @@ function clean({ defaults, rules }: Record<string, unknown>) {
 
 function Form(props: FormProps) {
   const form = usePolicyForm(props),
-    { values: v } = form;
+    { values: v } = form,
+    why = missing("update", "policies");
   const { mistakes, hint } = useMistakes(props, v);
   const body = bodyOf(props, v);
   const back = props.isNew ? "/policies" : `/policies?open=${v.kind}/${v.place}`;
@@ -177,7 +179,7 @@ function Form(props: FormProps) {
         <fieldset class="full">
           <Text v={v} set={text => form.set("text", text)} mistakes={mistakes} hint={hint} />
         </fieldset>
-        <Problem error={form.problem} />
+        <Problem error={form.problem} why={why} />
         <div class="submit-bar">
           <span class="grow" />
           <LinkButton href={back}>Cancel</LinkButton>
@@ -186,7 +188,7 @@ function Form(props: FormProps) {
             type="submit"
             writes
             busy={form.busy}
-            why={mistakes.length ? "Line " + (mistakes[0].line + 1) + " is wrong." : ""}
+            why={why || (mistakes.length ? "Line " + (mistakes[0].line + 1) + " is wrong." : "")}
           >
             Save policy
           </Button>
@@ -232,6 +234,12 @@ function About({ places, isNew, form }: FormProps & { form: ReturnType<typeof us
   );
 }
 
+// Comes with the first text that is edited; until then, and where it can't be had, no words are offered.
+let schema: Schema | undefined;
+const loadSchema = async () => {
+  schema ??= (await (await fetch(schemaUrl)).json()) as Schema;
+};
+
 interface TextProps {
   v: Values;
   set: (text: string) => void;
@@ -242,11 +250,14 @@ interface TextProps {
 function Text({ v, set, mistakes, hint }: TextProps) {
   const isJson = /^\s*[{[]/.test(v.text);
   const { policy } = readPolicy(v.text);
+  useEffect(() => void loadSchema().catch(() => {}), []);
   const change = (to: string) =>
     policy && set(to === "json" ? JSON.stringify(policy, null, 2) + "\n" : writeYaml(policy));
   const complete = (text: string, caret: number) => {
     const place = placeAt(text, caret);
-    return place ? { typed: place.typed.length, offers: offers(schema, v.kind, place) } : { typed: 0, offers: [] };
+    return place && schema
+      ? { typed: place.typed.length, offers: offers(schema, v.kind, place) }
+      : { typed: 0, offers: [] };
   };
   return (
     <>

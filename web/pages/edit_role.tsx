@@ -13,6 +13,7 @@ import { renewTables } from "../parts/table";
 import { toast } from "../parts/toast";
 import { type Allowed, allowedOf, matrixOf, permissionsOf, toggled } from "../pictures/roles";
 import { go, route } from "../router";
+import { missing } from "../session";
 import type { Role } from "../types";
 
 const ROLES = "/api/v1/authorization/roles",
@@ -87,7 +88,8 @@ function useRoleForm({ id, role }: RoleFacts) {
 function Form(props: RoleFacts) {
   const { id, role, all } = props;
   const form = useRoleForm(props),
-    { values: v, field } = form;
+    { values: v, field } = form,
+    why = missing(id ? "update" : "create", "roles");
   return (
     <div class="form-page">
       <form class="sheet" aria-label={id ? "Role" : "New role"} onSubmit={form.submit} ref={form.form} novalidate>
@@ -109,11 +111,11 @@ function Form(props: RoleFacts) {
             {field("permissions").error || plural(permissionsOf(v.permissions).flatMap(p => p.actions).length, "right")}
           </p>
         </fieldset>
-        <Problem error={form.problem} />
+        <Problem error={form.problem} why={why} />
         <div class="submit-bar">
           <span class="grow" />
           <LinkButton href={id ? `/access/roles?open=${id}` : "/access/roles"}>Cancel</LinkButton>
-          <Button kind="primary" type="submit" writes busy={form.busy}>
+          <Button kind="primary" type="submit" writes busy={form.busy} why={why}>
             {id ? "Save" : "Create role"}
           </Button>
         </div>

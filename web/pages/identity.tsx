@@ -1,15 +1,14 @@
 // Where do people of the organisation sign in, and what do their groups allow?
 import { useState } from "preact/hooks";
 import { ApiError, del, get, getAll, put } from "../api";
-import { now } from "../clock";
 import { useData } from "../data";
-import { iso, time } from "../format";
 import { Button } from "../parts/button";
 import { confirm } from "../parts/dialog";
 import { Problem, Section, TextField, useForm } from "../parts/form";
 import { Page } from "../parts/page";
 import { Empty, Loaded } from "../parts/states";
 import { toast, toastError } from "../parts/toast";
+import { When } from "../parts/when";
 import { may } from "../session";
 import type { Answer } from "../types";
 import { WORDS } from "../words";
@@ -149,7 +148,7 @@ function Buttons({ provider: p, changed, busy }: FormProps & { busy: boolean }) 
       <span class="muted small hide-s">
         {p && (
           <>
-            Changed by {p.updatedBy}, <time data-tip={iso(p.updatedAt)}>{time(p.updatedAt, now())}</time>
+            Changed by {p.updatedBy}, <When at={p.updatedAt} />
           </>
         )}
       </span>

@@ -6,6 +6,7 @@ import { Icon } from "../icons";
 import { Seg } from "../parts/button";
 import { Page } from "../parts/page";
 import { Split } from "../parts/pane";
+import { Meter } from "../parts/stats";
 import { ProjectName } from "../parts/status";
 import { type Column, Table } from "../parts/table";
 import { route, setQuery } from "../router";
@@ -29,10 +30,7 @@ function Hours({ of, rows }: { of: Idle; rows: Idle[] }) {
   const most = Math.max(...rows.map(r => r.idleGpuHours));
   return (
     <span class="hours">
-      <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
-        <rect width="100" height="6" class="meter-track" />
-        <rect width={most > 0 ? (of.idleGpuHours / most) * 100 : 0} height="6" class="meter-fill" />
-      </svg>
+      <Meter part={of.idleGpuHours} whole={most} />
       {hours(of.idleGpuHours)}
     </span>
   );
@@ -121,9 +119,10 @@ const COLUMNS: Column<Idle>[] = [
   },
 ];
 
-// Its line is there before its words, so that nothing below it moves.
+// What stands below its lines comes with them, so that nothing moves.
 function Sum({ of: t }: { of: IdleWorkloads["total"] | null }) {
-  if (!t?.count) return <p class="sum">&nbsp;</p>;
+  if (!t) return <p class="waits" />;
+  if (!t.count) return null;
   return (
     <p class="soft sum">
       {plural(t.count, "workload")} {t.count === 1 ? "holds" : "hold"} {gpuCount(t.gpusAllocated)};{" "}

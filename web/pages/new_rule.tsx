@@ -21,7 +21,7 @@ import {
   scopesOf,
   subjectsOf,
 } from "../pictures/access";
-import { may } from "../session";
+import { may, missing } from "../session";
 import type { Answer, Role } from "../types";
 
 const PERMITTED = "/api/v1/authorization/permitted-scopes",
@@ -32,6 +32,8 @@ interface NewRuleProps {
   /** Names to begin with. */
   subjects?: string[];
   role?: number;
+  /** The scope to begin with, as it is called in the list. */
+  scope?: string;
   onClose: () => void;
   /** After rules were made. */
   onDone?: () => void;
@@ -107,9 +109,10 @@ interface FormProps extends NewRuleProps {
 }
 
 // Sends every pair at once. What was made stays made where others are refused.
-function useRuleForm({ choices, subjects = [], role, onClose, onDone }: FormProps) {
+function useRuleForm({ choices, subjects = [], role, scope, onClose, onDone }: FormProps) {
   const [made, setMade] = useState(0);
-  const [only, more] = choices.scopes;
+  const chosen = choices.scopes.filter(s => s.name === scope),
+    [only, more] = chosen.length ? chosen : choices.scopes;
   const send = async (v: Values) => {
     const scopes = choices.scopes.filter(s => v.scopes.includes(s.name));
     const outcome = await post(BATCH, pairBody(v, subjectsOf(v.subjects, choices), scopes));
@@ -136,6 +139,7 @@ function Form(props: FormProps) {
   const { roles, choices, onClose } = props;
   const form = useRuleForm(props);
   const { values: v, field } = form;
+  const why = missing("create", "access_rules");
   useEffect(() => form.form.current?.querySelector<HTMLElement>("select")?.focus(), []); // the dialog was there before
   return (
     <form onSubmit={form.submit} ref={form.form} novalidate>
@@ -169,13 +173,13 @@ function Form(props: FormProps) {
           hint="Empty: until somebody deletes it"
         />
       </div>
-      <Problem error={form.problem} />
+      <Problem error={form.problem} why={why} />
       <div class="acts">
         <span class="muted small pairs" role="status">
           {pairsSaid(v)}
         </span>
         <Button onClick={onClose}>{form.made ? "Close" : "Cancel"}</Button>
-        <Button kind="primary" type="submit" writes busy={form.busy}>
+        <Button kind="primary" type="submit" writes busy={form.busy} why={why}>
           Make the rule
         </Button>
       </div>

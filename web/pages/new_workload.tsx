@@ -17,11 +17,12 @@ import {
   copyName,
   fromCompute,
   fromEnvironment,
-  valuesOf,
+  copyOf,
 } from "../pictures/submission";
 import { valuesOfQuery } from "../pictures/what_if";
 import { go, route } from "../router";
 import { kindsToMake, may, scope } from "../session";
+import { WORDS } from "../words";
 import { WorkloadForm } from "./workload_form";
 
 type Query = typeof route.value.query;
@@ -37,7 +38,7 @@ async function known(kind: FormKind, query: Query, abort: AbortSignal) {
     may("read", "nodes")
       ? get("/api/v1/nodes/telemetry", { telemetryType: type, groupBy: "Nodepool" }, options).then(byPool, gone)
       : null;
-  const [projects, pools, free, total, computes, environments, templates, copied] = await Promise.all([
+  const [projects, pools, free, total, computes, environments, templates, sources, copied] = await Promise.all([
     getAll("/api/v1/org-unit/projects", "projects", { sortBy: "name" }, options),
     may("read", "nodepools")
       ? get("/api/v1/node-pools", { limit: 500 }, options).then(a => a.nodepools ?? [], gone)
@@ -47,11 +48,12 @@ async function known(kind: FormKind, query: Query, abort: AbortSignal) {
     get("/api/v1/asset/compute", {}, options).then(a => a.entries ?? [], none),
     get("/api/v1/asset/environment", {}, options).then(a => a.entries ?? [], none),
     get("/api/v1/workload-templates", { limit: 500 }, options).then(a => a.entries ?? [], none),
+    get("/api/v1/asset/datasource", {}, options).then(a => a.entries ?? [], none),
     query.copy
       ? (get(`${KINDS[kind].path}/${query.copy}` as const, {}, options) as Promise<Submitted & { name: string }>)
       : null,
   ]);
-  return { projects, pools, free, total, computes: sorted(computes), environments, templates, copied };
+  return { projects, pools, free, total, computes: sorted(computes), environments, templates, sources, copied };
 }
 
 const CHOICES: { value: FormKind; label: string }[] = [
@@ -94,7 +96,11 @@ function New({ kind }: { kind: FormKind }) {
       <div class="kind-row">
         <Seg label="Kind" options={choices} value={kind} onChange={change} />
       </div>
-      {facts.error && !facts.data ? (
+      {!able.includes(kind) ? (
+        <section class="sheet">
+          <Empty>{WORDS.noRight(`create ${kind === "distributed" ? "training" : kind}s`)}</Empty>
+        </section>
+      ) : facts.error && !facts.data ? (
         <Fault error={facts.error} retry={facts.reload} what="The form" />
       ) : !facts.data ? (
         <section class="sheet">
@@ -113,10 +119,10 @@ function New({ kind }: { kind: FormKind }) {
   );
 }
 
-export function startValues(facts: Facts, query: Query): FormValues {
+export function startValues(facts: Facts, query: Query, kind: FormKind): FormValues {
   if (facts.copied)
     return {
-      ...valuesOf(facts.copied, copyName(facts.copied.name)),
+      ...copyOf(facts.copied, copyName(facts.copied.name), kind),
       ...valuesOfQuery(query),
       replace: query.replace === "1" && may("delete", "workloads"),
     };

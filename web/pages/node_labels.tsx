@@ -92,7 +92,7 @@ export function LabelNode({ pool, nodes }: { pool: Nodepool; nodes: Node[] }) {
   };
   const size = (n: Node) => (n.gpuInfo?.gpuCount ? `${n.gpuInfo.gpuCount} × ${n.gpuInfo.gpuType}` : "no GPUs");
   return (
-    <section>
+    <section class="labels">
       <h3>Label a node</h3>
       <p class="small soft">{`A node of another pool gets ${pool.labelKey}=${pool.labelValue} and belongs to ${pool.name}; what runs on it goes on. ${plural(others.length, "node")} to choose from.`}</p>
       <div class="label-node">

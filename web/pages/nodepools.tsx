@@ -1,13 +1,13 @@
 // How full is each pool, and by which rules does it place work?
 import { useMemo } from "preact/hooks";
 import { del, get, getAll } from "../api";
-import { now } from "../clock";
 import { useData, useNodesInBrief } from "../data";
-import { NONE, duration, goSeconds, gpus, iso, plural, ratio, time } from "../format";
+import { NONE, duration, goSeconds, gpus, plural, ratio } from "../format";
 import { Icon } from "../icons";
 import { refreshAll } from "../live";
 import { Button, LinkButton } from "../parts/button";
 import { ClusterMap } from "../parts/cluster_map";
+import { Counted } from "../parts/counted";
 import { confirm } from "../parts/dialog";
 import { Page, Primary } from "../parts/page";
 import { Facts, Pane, Split, type Tab, closePane } from "../parts/pane";
@@ -17,36 +17,47 @@ import { Empty, Fault, Loading } from "../parts/states";
 import { State } from "../parts/status";
 import { type Column, Table, openHref, renewTables } from "../parts/table";
 import { toast, toastError } from "../parts/toast";
-import { type MapNode, type MapPool, nodesInBrief, poolsOf } from "../pictures/cluster_map";
+import { When, whenColumn } from "../parts/when";
+import { type MapNode, type MapPool, groupsIn, nodesInBrief, poolsOf } from "../pictures/cluster_map";
 import { STRATEGIES, rulesInWords } from "../pictures/pool_rules";
 import { closed } from "../pictures/what_if";
-import { coloured } from "../pictures/slots";
 import { route } from "../router";
-import { may } from "../session";
+import { may, missing } from "../session";
 import type { Nodepool } from "../types";
 import { WORDS } from "../words";
+import { NodesOf } from "./node_devices";
 import { LabelNode } from "./node_labels";
-import { WorkloadsOf } from "./projects";
+import { WorkloadsOf } from "./unit_lists";
 
 const KINDS = ["nodepool", "node", "pod", "workload"];
 const strategy = (p: Nodepool, kind: "gpu" | "cpu") =>
   STRATEGIES[p.schedulingConfiguration?.placementStrategy?.[kind] ?? p.placementStrategy?.[kind] ?? ""] ?? NONE;
 const guaranteed = (p: Nodepool) => duration(goSeconds(p.schedulingConfiguration?.minGuaranteedRuntime ?? "0"));
 
-const created = (date: string | undefined) => date?.slice(0, 10) ?? NONE;
-
 // full: what the nodes of each pool hold; null where nodes may not be read.
 function columnsOf(full: Map<string, MapPool> | null): Column<Nodepool>[] {
   const held = (p: Nodepool) => full?.get(p.name)?.held,
     total = (p: Nodepool) => full?.get(p.name)?.total;
+  const allocated = (p: Nodepool) => (full?.has(p.name) ? `${gpus(held(p))} / ${gpus(total(p))}` : "0 / 0");
   const ofNodes: Column<Nodepool>[] = [
     {
       id: "allocated",
       label: "GPUs allocated",
       num: true,
-      text: p => (full?.has(p.name) ? `${gpus(held(p))} / ${gpus(total(p))}` : "0 / 0"),
+      text: allocated,
+      cell: p => <span key={full?.size}>{allocated(p)}</span>,
     },
-    { id: "ratio", label: "Ratio", num: true, text: p => ratio(held(p), total(p)) },
+    {
+      id: "ratio",
+      label: "Ratio",
+      num: true,
+      text: p => ratio(held(p), total(p)),
+      cell: p => (
+        <span key={full?.size} class="lasting">
+          {ratio(held(p), total(p))}
+        </span>
+      ),
+    },
   ];
   return [NAME, PHASE, ...(full ? ofNodes : []), ...OTHERS];
 }
@@ -73,7 +84,21 @@ const PHASE: Column<Nodepool> = {
   cell: p => <State phase={p.phase ?? "Unknown"} message={p.phaseMessage} />,
 };
 const OTHERS: Column<Nodepool>[] = [
-  { id: "nodes", label: "Nodes", num: true, text: p => String(p.status?.nodes?.length ?? 0) },
+  {
+    id: "nodes",
+    label: "Nodes",
+    num: true,
+    text: p => String(p.status?.nodes?.length ?? 0),
+    cell: p => (
+      <Counted
+        text={String(p.status?.nodes?.length ?? 0)}
+        count={may("read", "nodes") ? (p.status?.nodes?.length ?? 0) : 0}
+        title={`Nodes of ${p.name}`}
+      >
+        {() => <NodesOf pool={p.name} />}
+      </Counted>
+    ),
+  },
   { id: "gpu", label: "Placement", text: p => strategy(p, "gpu") },
   { id: "guaranteed", label: "Minimum run time", num: true, text: guaranteed, low: true },
   {
@@ -90,15 +115,8 @@ const OTHERS: Column<Nodepool>[] = [
     text: p => p.networkTopologyName ?? NONE,
     hidden: true,
   },
-  {
-    id: "updated",
-    label: "Last updated",
-    num: true,
-    sort: "updatedAt",
-    text: p => created(p.updatedAt),
-    hidden: true,
-  },
-  { id: "created", label: "Created", num: true, sort: "createdAt", text: p => created(p.createdAt), hidden: true },
+  whenColumn("updated", "Last updated", p => p.updatedAt, { hidden: true, sort: "updatedAt" }),
+  whenColumn("created", "Created", p => p.createdAt, { hidden: true, sort: "createdAt" }),
 ];
 
 export default function NodePools() {
@@ -111,7 +129,9 @@ export default function NodePools() {
     const pool = full.get(p.name);
     return !seesNodes ? "" : pool ? `${gpus(pool.held)} of ${gpus(pool.total)} GPUs` : "no GPUs";
   };
-  const action = may("create", "nodepools") && <Primary href="/nodepools/new" icon="plus" label="New node pool" />;
+  const action = (
+    <Primary href="/nodepools/new" icon="plus" label="New node pool" why={missing("create", "nodepools")} />
+  );
   return (
     <Page title="Node pools" action={action}>
       <Split label="Node pools" pane={id && <Details key={id} id={id} nodes={nodes} />}>
@@ -248,12 +268,8 @@ function ForLabel({ pool }: { pool: Nodepool }) {
 
 function PoolMap({ pool: p, nodes }: { pool: Nodepool; nodes: MapNode[] }) {
   const pools = poolsOf(nodes);
-  const holders = pools
-    .flatMap(p => p.rows.flatMap(r => r.runs))
-    .map(r => ({ id: r.projectId, name: r.project ?? "", size: r.size }));
-  const unique = [...new Map(holders.map(h => [h.id, h])).values()];
   return pools.length ? (
-    <ClusterMap pools={pools} view="project" lifted={null} colours={coloured(unique)} />
+    <ClusterMap pools={pools} view="project" lifted={null} groups={groupsIn(pools, "project")} />
   ) : (
     <Empty>{p.phase === "Empty" && p.phaseMessage ? closed(p.phaseMessage) : "No node is in this pool."}</Empty>
   );
@@ -266,8 +282,8 @@ function Rules({ pool: p }: { pool: Nodepool }) {
         ...rulesInWords(p),
         ["Topology", p.networkTopologyName ?? "none"],
         p.phaseMessage && ["Status", closed(p.phaseMessage)],
-        ["Created", <time data-tip={iso(p.createdAt)}>{time(p.createdAt, now())}</time>],
-        ["Last updated", <time data-tip={iso(p.updatedAt)}>{time(p.updatedAt, now())}</time>],
+        ["Created", <When at={p.createdAt} />],
+        ["Last updated", <When at={p.updatedAt} />],
         ["Id", <span class="mono">{p.id}</span>],
       ]}
     />

@@ -1,22 +1,21 @@
 // What is free in one piece, what is broken?
-import { useMemo } from "preact/hooks";
 import { get } from "../api";
-import { now } from "../clock";
 import { useData } from "../data";
-import { NONE, cpu, gpus, iso, memory, percent, time } from "../format";
+import { type Amount, NONE, cpu, gpus, memory, percent } from "../format";
 import { Icon } from "../icons";
-import { ClusterMap } from "../parts/cluster_map";
+import { Counted } from "../parts/counted";
 import { type MetricChart, Metrics } from "../parts/metrics";
 import { Page } from "../parts/page";
 import { Facts, Pane, Split } from "../parts/pane";
-import { Empty, Fault, Loaded, Loading } from "../parts/states";
-import { State, Swatch } from "../parts/status";
+import { Fault, Loading } from "../parts/states";
+import { State } from "../parts/status";
 import { type Column, Table, openHref } from "../parts/table";
-import { poolsOf, rowOf } from "../pictures/cluster_map";
-import { coloured } from "../pictures/slots";
+import { When, whenColumn } from "../parts/when";
+import { rowOf } from "../pictures/cluster_map";
 import { route } from "../router";
 import type { Node } from "../types";
 import { NodeCordon } from "./node_cordon";
+import { Devices, Pods } from "./node_devices";
 import { NodeLabels } from "./node_labels";
 
 const KINDS = ["node", "pod", "workload", "nodepool"];
@@ -31,6 +30,27 @@ const reasonOf = (n: Node) =>
     .filter(c => c.reason && c.reason !== "Ready")
     .map(c => c.message || c.reason)
     .join(", ");
+// Why nothing new is placed there, in a few words; empty where it is.
+const noteOf = (n: Node) => {
+  const cordon = own(n, "cordon");
+  if (statusOf(n) === "NotReady") return reasonOf(n);
+  if (!own(n, "cordoned")) return "";
+  return (cordon?.draining ? "draining" : "cordoned") + (cordon ? `: ${cordon.reason}` : "");
+};
+
+const used = (
+  id: string,
+  label: string,
+  key: "usedCpuCores" | "usedCpuMemoryBytes",
+  words: (n: Amount) => string,
+): Column<Node> => ({
+  id,
+  label,
+  num: true,
+  hidden: true,
+  text: n => words(own(n, key)),
+  cell: n => (Number.isFinite(own(n, key)) ? words(own(n, key)) : <span data-tip="Nothing measures it.">{NONE}</span>),
+});
 
 const COLUMNS: Column<Node>[] = [
   {
@@ -52,16 +72,14 @@ const COLUMNS: Column<Node>[] = [
     keep: true,
     sort: "status",
     filter: { field: "status", values: [{ value: "Ready" }, { value: "NotReady", label: "Not ready" }] },
-    text: n => n.status,
+    text: n => (n.status === "Ready" ? "Ready" : "Not ready") + (noteOf(n) && ` (${noteOf(n)})`),
     cell: n => (
       <span class="s">
         <State phase={statusOf(n)} message={reasonOf(n)} />
-        {statusOf(n) === "NotReady" && reasonOf(n) ? (
-          <span class="muted small reason">{reasonOf(n)}</span>
-        ) : (
-          own(n, "cordoned") && (
-            <span class="muted small">cordoned{own(n, "cordon") && `: ${own(n, "cordon")!.reason}`}</span>
-          )
+        {noteOf(n) && (
+          <span class="muted small reason" data-tip={noteOf(n)}>
+            ({noteOf(n)})
+          </span>
         )}
       </span>
     ),
@@ -86,6 +104,8 @@ const COLUMNS: Column<Node>[] = [
       own(n, "cpuCores") === undefined ? NONE : `${cpu(own(n, "allocatedCpuCores"))} / ${cpu(own(n, "cpuCores"))}`,
     low: true,
   },
+  used("usedCpu", "CPU used", "usedCpuCores", cpu),
+  used("usedMemory", "CPU memory used", "usedCpuMemoryBytes", memory),
   {
     id: "memory",
     label: "CPU memory",
@@ -101,6 +121,15 @@ const COLUMNS: Column<Node>[] = [
     label: "Pods",
     num: true,
     text: n => (own(n, "podCount") === undefined ? NONE : String(own(n, "podCount"))),
+    cell: n => (
+      <Counted
+        text={own(n, "podCount") === undefined ? NONE : String(own(n, "podCount"))}
+        count={own(n, "podCount") ?? 0}
+        title={`Pods of ${n.name}`}
+      >
+        {() => <Pods node={n} full />}
+      </Counted>
+    ),
     low: true,
   },
   {
@@ -110,8 +139,10 @@ const COLUMNS: Column<Node>[] = [
     text: n => (own(n, "gpuMemoryMib") ? memory((own(n, "gpuMemoryMib") ?? 0) * 2 ** 20) : NONE),
     hidden: true,
   },
-  { id: "created", label: "Joined", num: true, text: n => n.createdAt?.slice(0, 10) ?? NONE, hidden: true },
+  whenColumn("created", "Joined", n => n.createdAt, { hidden: true }),
 ];
+
+const gpusOf = (n: Node) => (n.gpuInfo ? `${n.gpuInfo.gpuCount} × ${n.gpuInfo.gpuType}` : "no GPUs");
 
 export default function Nodes() {
   const id = route.value.query.open;
@@ -128,7 +159,7 @@ export default function Nodes() {
           searchLabel="Name"
           idOf={idOf}
           hrefOf={n => openHref(idOf(n))}
-          sub={n => `${n.nodePool} · ${n.gpuInfo?.gpuCount ?? 0} × ${n.gpuInfo?.gpuType ?? "no GPU"}`}
+          sub={n => `${n.nodePool} · ${gpusOf(n)}`}
           empty={"No node has joined yet."}
         />
       </Split>
@@ -169,163 +200,14 @@ function Details({ id }: { id: string }) {
       id={id}
       title={n.name}
       status={<State phase={statusOf(n)} pill />}
-      line={`${n.gpuInfo ? `${n.gpuInfo.gpuCount} × ${n.gpuInfo.gpuType}` : "No GPUs"} in ${n.nodePool}, ${row.state === "down" ? reasonOf(n) || "not ready" : `${row.free} wholly free`}`}
+      line={[
+        `In ${n.nodePool}: ${gpusOf(n)}`,
+        noteOf(n) || (row.state === "down" ? "not ready" : n.gpuInfo && `${row.free} wholly free`),
+      ]
+        .filter(Boolean)
+        .join(", ")}
       tabs={tabs}
     />
-  );
-}
-
-const DEVICE_STATES: Partial<Record<string, string>> = {
-  free: "free",
-  allocated: "allocated",
-  releasing: "giving back",
-  down: "not ready",
-};
-
-function Devices({ node }: { node: Node }) {
-  const pools = useMemo(() => poolsOf([node]), [node]);
-  const row = rowOf(node);
-  const colours = coloured(row.runs.map(r => ({ id: r.projectId, name: r.project ?? "", size: r.size })));
-  if (!row.cells.length) return <Empty>This node has no GPUs; it runs work that asks for none.</Empty>;
-  return (
-    <>
-      <section>
-        {pools.length > 0 && <ClusterMap pools={pools} view="project" lifted={null} colours={colours} />}
-      </section>
-      <section class="scroll" tabindex={0} aria-label="Devices">
-        <table class="share devices">
-          <thead>
-            <tr>
-              <th scope="col">GPU</th>
-              <th scope="col">State</th>
-              <th scope="col">Held by</th>
-              <th scope="col" class="num">
-                Share
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {row.cells.map(c => (
-              <tr key={c.index}>
-                <td>{c.index}</td>
-                <td>{DEVICE_STATES[c.state] ?? c.state}</td>
-                <td>
-                  {c.workloads.length
-                    ? c.workloads.map(w =>
-                        w.id ? (
-                          <a key={w.id} class="plain p" href={`/workloads?open=${w.id}`}>
-                            <Swatch project={w.projectId} />
-                            {w.projectName}/{w.name}
-                          </a>
-                        ) : (
-                          w.name
-                        ),
-                      )
-                    : NONE}
-                </td>
-                <td class="num">{c.workloads.length ? c.workloads.map(w => gpus(w.share ?? 1)).join(" + ") : NONE}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
-      <Foreign node={node} />
-    </>
-  );
-}
-
-// What the node's driver tells of processes that no pod started; they keep their GPU from being given out.
-function Foreign({ node }: { node: Node }) {
-  const found = useData(
-    `node-devices/${node.name}`,
-    abort =>
-      get("/api/v1/devices", { filterBy: [`name==${node.name}`] }, { signal: abort }).then(a =>
-        (a.nodes?.[0]?.readings ?? []).flatMap((r, index) =>
-          (r.processes ?? []).filter(p => p.foreign).map(p => ({ ...p, index })),
-        ),
-      ),
-    KINDS,
-  );
-  if (!found.data?.length) return null;
-  return (
-    <section class="scroll" tabindex={0} aria-label="Processes that nobody submitted">
-      <h3>Processes that nobody submitted</h3>
-      <table class="share foreign">
-        <thead>
-          <tr>
-            <th scope="col">GPU</th>
-            <th scope="col">User</th>
-            <th scope="col">Command</th>
-            <th scope="col" class="num">
-              Process
-            </th>
-            <th scope="col" class="num">
-              Memory
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {found.data.map(p => (
-            <tr key={`${p.index}-${p.pid}`}>
-              <td>{p.index}</td>
-              <td>{p.user}</td>
-              <td class="mono">{p.command}</td>
-              <td class="num">{p.pid}</td>
-              <td class="num">{memory((p.memoryMib ?? 0) * 2 ** 20)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  );
-}
-
-function Pods({ node }: { node: Node }) {
-  const pods = useData(
-    `node-pods/${node.name}`,
-    abort =>
-      get(
-        "/api/v1/workloads/pods",
-        { filterBy: [`nodeName==${node.name}`], completed: "false", verbosity: "full", limit: 200 },
-        { signal: abort },
-      ).then(a => a.pods ?? []),
-    ["pod"],
-  );
-  return (
-    <Loaded of={pods} what="Pods">
-      {list =>
-        list.length ? (
-          <table class="share">
-            <thead>
-              <tr>
-                <th scope="col">Pod</th>
-                <th scope="col">Status</th>
-                <th scope="col">Project</th>
-                <th scope="col" class="num">
-                  GPUs
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {list.map(p => (
-                <tr key={p.id}>
-                  <td>
-                    <a class="plain" href={`/workloads?open=${p.workloadId}&tab=pods`}>
-                      {p.name}
-                    </a>
-                  </td>
-                  <td>{p.k8sPhase}</td>
-                  <td>{p.projectName ?? NONE}</td>
-                  <td class="num">{gpus(p.allocatedResources?.gpu ?? 0)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        ) : (
-          <Empty>Nothing runs here.</Empty>
-        )
-      }
-    </Loaded>
   );
 }
 
@@ -336,6 +218,13 @@ const CHARTS: MetricChart[] = [
     names: { GPU_UTILIZATION_PER_GPU: { name: "GPU" } },
     format: percent,
     max: 100,
+  },
+  {
+    title: "GPU memory",
+    types: ["GPU_MEMORY_USAGE_BYTES_PER_GPU"],
+    names: { GPU_MEMORY_USAGE_BYTES_PER_GPU: { name: "GPU" } },
+    format: memory,
+    least: 1024 ** 3,
   },
   {
     title: "CPU cores",
@@ -350,6 +239,9 @@ const CHARTS: MetricChart[] = [
     format: memory,
   },
 ];
+const usedWords = (value: Amount, words: (n: Amount) => string) =>
+  Number.isFinite(value) ? `${words(value)} used` : "use not measured";
+
 function About({ node: n }: { node: Node }) {
   return (
     <>
@@ -360,11 +252,11 @@ function About({ node: n }: { node: Node }) {
           own(n, "gpuMemoryMib") && ["Memory of a GPU", memory((own(n, "gpuMemoryMib") ?? 0) * 2 ** 20)],
           own(n, "cpuCores") !== undefined && [
             "CPU cores",
-            `${cpu(own(n, "allocatedCpuCores"))} of ${cpu(own(n, "cpuCores"))} allocated`,
+            `${cpu(own(n, "allocatedCpuCores"))} of ${cpu(own(n, "cpuCores"))} allocated, ${usedWords(own(n, "usedCpuCores"), cpu)}`,
           ],
           own(n, "cpuMemoryBytes") !== undefined && [
             "CPU memory",
-            `${memory(own(n, "allocatedCpuMemoryBytes"))} of ${memory(own(n, "cpuMemoryBytes"))} allocated`,
+            `${memory(own(n, "allocatedCpuMemoryBytes"))} of ${memory(own(n, "cpuMemoryBytes"))} allocated, ${usedWords(own(n, "usedCpuMemoryBytes"), memory)}`,
           ],
           [
             "Taints",
@@ -372,7 +264,7 @@ function About({ node: n }: { node: Node }) {
               ? n.taints.map(t => `${t.key}${t.value ? `=${t.value}` : ""}:${t.effect}`).join(", ")
               : "none",
           ],
-          ["Joined", <time data-tip={iso(n.createdAt)}>{time(n.createdAt, now())}</time>],
+          ["Joined", <When at={n.createdAt} />],
           ["Id", <span class="mono">{n.id ?? NONE}</span>],
         ]}
       />

@@ -10,12 +10,13 @@ const SHOWN = 4; // node pools with a meter
 type Figure = { [K in keyof OverviewPool]: OverviewPool[K] extends number ? K : never }[keyof OverviewPool];
 type Phases = NonNullable<Overview["phases"]>;
 
+const UNMEASURED = "Nothing measured the GPUs that are held in the last 10 minutes.";
 const sum = (list: OverviewPool[], key: Figure) => list.reduce((total, x) => total + x[key], 0);
 const inPhases = (phases: Phases, names: string[]) => names.reduce((total, name) => total + (phases[name] ?? 0), 0);
-// A figure of thousands of GPUs needs no hundredths.
-const figure = (value: number) => gpus(value >= 1000 ? Math.round(value) : value);
+/** A figure of thousands of GPUs needs no hundredths. */
+export const figure = (value: number) => gpus(value >= 1000 ? Math.round(value) : value);
 
-// all: of GET /overview; used: percent of what is allocated; null: not measured lately, undefined: not known yet.
+// all: of GET /overview; used: percent of all GPUs; null: not measured lately, undefined: not known yet.
 export function OverviewStats({
   all: { nodePools, phases, waiting, notReady = [], clusters },
   used,
@@ -39,6 +40,7 @@ export function OverviewStats({
       {clusters && (
         <Used
           used={nodePools && sum(nodePools, "gpusAllocated") === 0 ? null : used}
+          held={!nodePools || sum(nodePools, "gpusAllocated") > 0}
           href={nodePools ? "/nodes" : undefined}
         />
       )}
@@ -100,28 +102,32 @@ function Running({ phases }: { phases: Phases }) {
   );
 }
 
-function Used({ used, href }: { used?: number | null; href?: string }) {
+function Used({ used, held, href }: { used?: number | null; held: boolean; href?: string }) {
   const known = Number.isFinite(used);
   return (
     <Stat
       label="GPU utilization"
       value={known ? percent(used).slice(0, -2) : NONE}
       unit={known ? "%" : ""}
-      line="of what is allocated"
-      tip={used === null ? "Nothing is allocated, or nothing was measured in the last 10 minutes." : undefined}
+      line="of all GPUs"
+      tip={used === null ? (held ? UNMEASURED : "Nothing is allocated.") : undefined}
       href={href}
     />
   );
 }
 
 function Idle({ pools }: { pools: OverviewPool[] }) {
-  const idle = sum(pools, "gpusIdle");
+  const measured = pools.flatMap(p => p.gpusIdle ?? []);
+  const idle = measured.reduce((total, n) => total + n, 0),
+    silent = pools.filter(p => p.gpusIdle === null).map(p => p.name);
+  const known = !silent.length || measured.length > 0;
   return (
     <Stat
       label="Allocated, idle"
-      value={gpus(idle)}
-      unit={idle === 1 ? "GPU" : "GPUs"}
-      line="held, but 0 % used now"
+      value={known ? gpus(idle) : NONE}
+      unit={!known ? "" : idle === 1 ? "GPU" : "GPUs"}
+      line={silent.length ? "of GPUs that are measured" : "held, but 0 % used now"}
+      tip={silent.length ? `Nothing measures the GPUs that are held in ${silent.join(", ")}.` : undefined}
       href={"/workloads?f=idleAllocatedGpus>=1&sort=-idleAllocatedGpus"}
     />
   );
@@ -133,7 +139,7 @@ function Ready({ pools, notReady }: { pools: OverviewPool[]; notReady: { name: s
     broken = nodes - ready;
   return (
     <Stat
-      label="Nodes ready"
+      label="GPU nodes ready"
       value={count(ready)}
       unit={`of ${count(nodes)}`}
       tone={broken ? "bad" : ""}

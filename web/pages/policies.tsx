@@ -1,7 +1,5 @@
 // What may be asked for, and where? Policies by scope and kind of workload.
 import { remove } from "../api";
-import { now } from "../clock";
-import { iso, time } from "../format";
 import { Icon } from "../icons";
 import { Button, LinkButton } from "../parts/button";
 import { Code, curl } from "../parts/code";
@@ -11,13 +9,14 @@ import { Facts, Pane, Split, closePane } from "../parts/pane";
 import { Loaded } from "../parts/states";
 import { type Column, Table, openHref, renewTables } from "../parts/table";
 import { toast, toastError } from "../parts/toast";
+import { When, whenColumn } from "../parts/when";
 import { writeYaml } from "../pictures/yaml";
 import { queryString } from "../api";
 import { hrefWith, route } from "../router";
-import { may } from "../session";
+import { may, missing } from "../session";
 import { WORDS } from "../words";
 import { EditPolicy } from "./edit_policy";
-import { type Placed, scopeIdOf, scopeOf, usePlaceWords } from "./places_of";
+import { type Placed, scopeIdOf, scopeOf, usePlaceWords, whereColumn } from "./places_of";
 import { EffectivePolicy, KINDS, pathOf, placeQuery, usePolicy } from "./policy_of";
 
 interface Meta extends Placed {
@@ -70,20 +69,12 @@ const columnsOf = (where: (p: Placed) => string): Column<Row>[] => [
     id: "kind",
     label: "Holds for",
     sort: "kindLabel",
-    keep: true,
     text: r => r.kindLabel,
     filter: { field: "kindLabel", ops: ["=="], values: KINDS.map(k => ({ value: k.label })) },
   },
-  { id: "scope", label: "Where", sort: "scope", keep: true, cap: true, text: where },
+  whereColumn(where),
   { id: "by", label: "Last changed by", sort: "updatedBy", cap: true, low: true, text: r => r.updatedBy },
-  {
-    id: "updated",
-    label: "Last changed",
-    sort: "updatedAt",
-    num: true,
-    low: true,
-    text: r => r.updatedAt.slice(0, 10),
-  },
+  whenColumn("updated", "Last changed", r => r.updatedAt, { low: true, sort: "updatedAt" }),
   { id: "created", label: "Created by", sort: "createdBy", cap: true, hidden: true, text: r => r.createdBy },
 ];
 
@@ -96,8 +87,13 @@ export default function Policies() {
 function List() {
   const where = usePlaceWords();
   const id = route.value.query.open;
-  const action = may("create", "policies") && (
-    <Primary href={hrefWith({ new: "1", open: null })} icon="plus" label="New policy" />
+  const action = (
+    <Primary
+      href={hrefWith({ new: "1", open: null })}
+      icon="plus"
+      label="New policy"
+      why={missing("update", "policies")}
+    />
   );
   return (
     <Page title="Policies" action={action}>
@@ -111,7 +107,7 @@ function List() {
           sort="name"
           hrefOf={r => openHref(r.id)}
           labelOf={r => `${r.name}, ${r.kindLabel}`}
-          sub={r => `${r.kindLabel} · ${where(r)}`}
+          sub={r => r.kindLabel}
           empty="No policies yet: defaults that fill a submission, and rules that it must hold to."
         />
       </Split>
@@ -155,9 +151,9 @@ const About = ({ meta: m, where }: { meta: Meta; where: (p: Placed) => string })
     rows={[
       ["Where", where(m)],
       ["Created by", m.createdBy],
-      ["Created", <time data-tip={iso(m.createdAt)}>{time(m.createdAt, now())}</time>],
+      ["Created", <When at={m.createdAt} />],
       ["Last changed by", m.updatedBy],
-      ["Last changed", <time data-tip={iso(m.updatedAt)}>{time(m.updatedAt, now())}</time>],
+      ["Last changed", <When at={m.updatedAt} />],
       ["Id", <span class="mono">{m.id}</span>],
     ]}
   />

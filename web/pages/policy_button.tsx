@@ -7,7 +7,7 @@ import { Loading } from "../parts/states";
 import { may } from "../session";
 import type { Placed } from "./places_of";
 
-const load = () => import("./policy_of");
+const load = () => import("./seldom").then(m => ({ default: m.PolicyOf }));
 
 /** Absent for who may not read policies. */
 export function PolicyButton({ name, place }: { name: string; place: Placed }) {

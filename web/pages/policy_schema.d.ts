@@ -1,6 +1,5 @@
-// Made when the pages are bundled; see policy_schema.mjs.
+// Where the schema lies that is made when the pages are bundled; see policy_schema.mjs.
 declare module "policy-schema" {
-  import type { Schema } from "../pictures/policy_text";
-  const schema: Schema;
-  export default schema;
+  const url: string;
+  export default url;
 }

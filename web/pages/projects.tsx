@@ -1,6 +1,6 @@
 // Is my team getting its share, and from whom or to whom does the rest go?
 import { useMemo } from "preact/hooks";
-import { del, get } from "../api";
+import { del, get, getAll } from "../api";
 import { useData, useOverview } from "../data";
 import { NONE, gpus } from "../format";
 import { refreshAll } from "../live";
@@ -8,22 +8,25 @@ import { Button, LinkButton } from "../parts/button";
 import { confirm } from "../parts/dialog";
 import { Page, Primary } from "../parts/page";
 import { Facts, Pane, Split, closePane } from "../parts/pane";
+import { FLAT, PoolChoice, QuotaPicture } from "../parts/quota_picture";
 import { ReceiptsOf } from "../parts/receipts";
-import { Empty, Fault, Loading, Loaded } from "../parts/states";
-import { State, Status, Swatch } from "../parts/status";
+import { Empty, Fault, Loading } from "../parts/states";
+import { State, Swatch } from "../parts/status";
 import { type Column, Table, openHref, renewTables } from "../parts/table";
 import { toast, toastError } from "../parts/toast";
-import { type Shares, type Unit, refusedBy, sharesByPool } from "../pictures/shares";
+import { whenColumn } from "../parts/when";
+import { type Shares, type Unit, poolNames, refusedBy, sharesByPool } from "../pictures/shares";
 import { unitInWords } from "../pictures/unit_rules";
-import { route } from "../router";
-import { may, scope, scopeFilter } from "../session";
-import type { Project } from "../types";
+import { route, setQuery } from "../router";
+import { kindsToMake, may, missing, scope, scopeFilter } from "../session";
+import type { OverviewProject, Project } from "../types";
 import { WORDS, rankWord, shareWords } from "../words";
 import { QuotaChoices, QuotaFoot, SubBar, chosenParts, useQuotaColumns } from "./quota_columns";
 import { PolicyButton } from "./policy_button";
-import { OverTime, PoolBars, ShareSentence, WhyShare } from "./unit_parts";
+import { WorkloadsOf, accessTab, placesAbove, subjectsIn, workloadsIn } from "./unit_lists";
+import { OverTime, PoolBars, RulesButton, ShareSentence, WhyShare } from "./unit_parts";
 
-const KINDS = ["project", "department", "nodepool", "queue", "workload"];
+const KINDS = ["project", "department", "nodepool", "queue", "workload", "access"];
 const NAME: Column<Project> = {
   id: "name",
   label: "Project",
@@ -46,6 +49,8 @@ const OTHERS: Column<Project>[] = [
     text: p => p.parent?.name ?? NONE,
     low: true,
   },
+  workloadsIn<Project>(p => ({ filter: `projectId==${p.id}`, list: `projectName==${p.name}` })),
+  subjectsIn<Project>(p => placesAbove(p)),
   {
     id: "status",
     label: "Status",
@@ -56,58 +61,88 @@ const OTHERS: Column<Project>[] = [
   },
   { id: "namespace", label: "Namespace", text: p => p.status?.namespace ?? NONE, hidden: true },
   { id: "description", label: "Description", text: p => p.description || NONE, hidden: true },
-  {
-    id: "created",
-    label: "Created",
-    num: true,
-    sort: "createdAt",
-    text: p => p.createdAt?.slice(0, 10) ?? NONE,
-    hidden: true,
-  },
+  whenColumn("created", "Created", p => p.createdAt, { hidden: true, sort: "createdAt" }),
 ];
 
 export default function Projects() {
   const id = route.value.query.open;
   const at = JSON.stringify(scope.value);
-  const overview = useOverview().data;
-  const refused = useMemo(() => refusedBy(overview?.projects ?? [], p => p.id), [overview]);
+  const overview = useOverview(),
+    projects = overview.data?.projects ?? [];
+  const refused = useMemo(() => refusedBy(projects, p => p.id), [overview.data]);
+  // Where rows are searched, filtered, sorted or paged it is the table that does so.
+  const asked = !["view", "f", "q", "sort", "page", "rows"].some(key => route.value.query[key]);
+  const grouped = asked && projects.length > FLAT;
   const partsOf = (p: Project) => chosenParts(sharesByPool(p, refused[p.id]));
   const columns = [NAME, ...useQuotaColumns<Project>(partsOf, p => p.id), ...OTHERS];
-  const action = may("create", "project") && <Primary href="/projects/new" icon="plus" label="New project" />;
+  const action = <Primary href="/projects/new" icon="plus" label="New project" why={missing("create", "project")} />;
   return (
     <Page title="Projects" scoped action={action}>
       <Split label="Projects" pane={id && <Details key={id} id={id} refused={refused} />}>
-        <Table
-          key={at}
-          name="projects"
-          caption="Projects"
-          source={{
-            path: "/api/v1/org-unit/projects",
-            key: "projects",
-            countPath: "/api/v1/org-unit/projects/count",
-            query: { filterBy: scopeFilter("projects") },
-          }}
-          kinds={KINDS}
-          columns={columns}
-          sort="-gpuAllocated"
-          searchLabel="Name"
-          hrefOf={p => openHref(p.id)}
-          tools={<QuotaChoices overview={overview} />}
-          foot={<QuotaFoot />}
-          sub={(p, rows) => (
-            <>
-              <span class="cut">
-                {shareWords(partsOf(p))
-                  .map(w => w[1])
-                  .join(" · ") || p.parent?.name}
-              </span>
-              <SubBar parts={partsOf(p)} name={p.name} project={p.id} rows={rows.map(partsOf)} />
-            </>
-          )}
-          empty={"No projects yet."}
-        />
+        {asked && !overview.data && !overview.error ? (
+          <Loading rows={8} height={40} />
+        ) : grouped ? (
+          <ByDepartment projects={projects} />
+        ) : (
+          <Table
+            key={at}
+            name="projects"
+            caption="Projects"
+            source={{
+              path: "/api/v1/org-unit/projects",
+              key: "projects",
+              countPath: "/api/v1/org-unit/projects/count",
+              query: { filterBy: scopeFilter("projects") },
+            }}
+            kinds={KINDS}
+            columns={columns}
+            sort="-gpuAllocated"
+            searchLabel="Name"
+            hrefOf={p => openHref(p.id)}
+            tools={<QuotaChoices overview={overview.data} />}
+            foot={<QuotaFoot />}
+            sub={(p, rows) => (
+              <>
+                <span class="cut">
+                  {shareWords(partsOf(p))
+                    .map(w => w[1])
+                    .join(" · ") || p.parent?.name}
+                </span>
+                <SubBar parts={partsOf(p)} name={p.name} project={p.id} rows={rows.map(partsOf)} />
+              </>
+            )}
+            empty={"No projects yet."}
+          />
+        )}
       </Split>
     </Page>
+  );
+}
+
+// Many projects: departments to open, with their own quota where one may read it.
+function ByDepartment({ projects }: { projects: OverviewProject[] }) {
+  const { pool, scale, order } = route.value.query,
+    pools = poolNames(projects);
+  const own = useData(
+    may("read", "department") ? "departments/quotas" : null,
+    abort => getAll("/api/v1/org-unit/departments", "departments", {}, { signal: abort }),
+    ["department"],
+  );
+  const departments = useMemo(() => new Map((own.data ?? []).map(d => [d.id, sharesByPool(d)])), [own.data]);
+  return (
+    <div class="body">
+      <PoolChoice pools={pools} pool={pool ?? "all"} setPool={v => setQuery({ pool: v === "all" ? null : v })} />
+      <QuotaPicture
+        projects={projects}
+        pool={pool ?? "all"}
+        scale={scale ?? "gpus"}
+        order={order ?? "held"}
+        setScale={v => setQuery({ scale: v === "gpus" ? null : v })}
+        setOrder={v => setQuery({ order: v === "held" ? null : v })}
+        departments={departments}
+        toTable={() => setQuery({ view: "table" })}
+      />
+    </div>
   );
 }
 
@@ -146,6 +181,7 @@ function Details({ id, refused }: { id: string; refused: Record<string, Record<s
       view: () => <OverTime path={`/api/v1/org-unit/projects/${p.id}/metrics`} id={p.id} />,
     },
     { id: "rules", label: "Rules", view: () => <Rules unit={p} /> },
+    ...accessTab(placesAbove(p)),
   ];
   return (
     <Pane
@@ -198,9 +234,16 @@ function Actions({ project: p }: { project: Project }) {
         </Button>
       )}
       <PolicyButton name={p.name} place={{ scope: "project", projectId: p.id }} />
-      <LinkButton small icon="plus" href={`/workloads/new/training?project=${p.id}`}>
-        New training
-      </LinkButton>
+      <RulesButton kind="project" name={p.name} />
+      {kindsToMake().includes("training") ? (
+        <LinkButton small icon="plus" href={`/workloads/new/training?project=${p.id}`}>
+          New training
+        </LinkButton>
+      ) : (
+        <Button small icon="plus" why={WORDS.noRight("create trainings")}>
+          New training
+        </Button>
+      )}
       <Button small icon="trash" why={why} writes onClick={drop}>
         Delete
       </Button>
@@ -271,62 +314,11 @@ export function PoolTable({ unit, shares }: { unit: Unit; shares: Shares }) {
   );
 }
 
-export function WorkloadsOf({ filter, list }: { filter: string; list: string }) {
-  const found = useData(
-    `of/${filter}`,
-    abort =>
-      get(
-        "/api/v1/workloads",
-        { filterBy: [filter], sortBy: "createdAt", sortOrder: "desc", limit: 50 },
-        { signal: abort },
-      ).then(a => a.workloads),
-    ["workload"],
-  );
-  return (
-    <Loaded of={found} what="Workloads">
-      {rows =>
-        rows.length ? (
-          <>
-            <table class="share">
-              <thead>
-                <tr>
-                  <th scope="col">Workload</th>
-                  <th scope="col">Status</th>
-                  <th scope="col" class="num">
-                    GPUs
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map(w => (
-                  <tr key={w.id}>
-                    <td>
-                      <a class="plain" href={`/workloads?open=${w.id}`}>
-                        {w.name}
-                      </a>
-                    </td>
-                    <td>
-                      <Status phase={w.phase} />
-                    </td>
-                    <td class="num">{gpus(w.allocatedResources?.gpu ?? 0)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-            <p class="small">
-              <a href={`/workloads?f=${encodeURIComponent(list)}`}>All in the table</a>
-            </p>
-          </>
-        ) : (
-          <Empty>It has no workloads.</Empty>
-        )
-      }
-    </Loaded>
-  );
-}
-
 export function Rules({ unit }: { unit: Parameters<typeof unitInWords>[0] }) {
-  const rows = unitInWords(unit);
+  const pools = useData(may("read", "nodepools") ? "pools/rules" : null, abort =>
+    get("/api/v1/node-pools", { limit: 500 }, { signal: abort }),
+  );
+  const rows = unitInWords(unit, pools.data?.nodepools);
   return rows.length ? (
     <Facts rows={rows} />
   ) : (

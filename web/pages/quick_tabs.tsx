@@ -1,4 +1,5 @@
 // Filters of every day above the table of workloads, each with the number of rows that it would show.
+import { useRef } from "preact/hooks";
 import { get } from "../api";
 import { useData } from "../data";
 import { count } from "../format";
@@ -36,9 +37,11 @@ export function QuickTabs({ columns }: { columns: Column<Workload>[] }) {
       ]),
     ["workload"],
   );
-  const number = (i: number) => <b>{count(numbers.data?.[i]?.count)}</b>;
+  const known = useRef(numbers.data); // other filters: the old numbers stay until theirs are there
+  known.current = numbers.data ?? known.current;
+  const number = (i: number) => <b>{count(known.current?.[i]?.count)}</b>;
   return (
-    <nav class="tabs quick" aria-label="Quick filters">
+    <nav class={"tabs quick" + (known.current || numbers.error ? "" : " waits")} aria-label="Quick filters">
       {tabs.map(({ label, text, rest }, i) => {
         const on = filters.some(o => o.text === text);
         return (

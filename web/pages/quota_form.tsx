@@ -1,7 +1,7 @@
 // What does this quota take from others? The form behind projects and departments: who it is, what each node pool owes it,
 // the order of the pools, rules and node types; beside it how each pool is divided, and what a save would change.
 import type { ComponentChildren } from "preact";
-import { useMemo } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import { get, getAll, post, put } from "../api";
 import { type Data, useData } from "../data";
 import { Button, LinkButton } from "../parts/button";
@@ -11,6 +11,7 @@ import { Problem, Section, SelectField, TextField, useForm } from "../parts/form
 import { Page } from "../parts/page";
 import { Fault, Loading } from "../parts/states";
 import { type Bound, type Sizes, quotaIn, warnings } from "../pictures/promises";
+import { effectsOf, isLoss, quotaQuestion, sayEffect } from "../pictures/quota_effect";
 import {
   type QuotaRow,
   cellPath,
@@ -34,12 +35,15 @@ import {
   typesOf,
   valuesOfRules,
 } from "../pictures/unit_rules";
+import { closed } from "../pictures/what_if";
 import { route } from "../router";
-import { may } from "../session";
-import type { Answer, Body, Department, DepartmentForList, Project } from "../types";
+import { may, missing } from "../session";
+import type { Answer, Body, Department, DepartmentForList, Project, WhatIfQuotaAnswer } from "../types";
 import { WORDS } from "../words";
+import { QuotaVerdict, askQuota } from "./quota_effect";
 import { Divisions, QuotaTable } from "./quota_table";
 import { NodeTypes, PoolOrder, SchedulingRules } from "./unit_rules";
+import { useAnswer } from "./what_if";
 
 const NAME = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 
@@ -230,8 +234,11 @@ const checkOf = (unit: Unit | null, before: QuotaRow[]) => (v: QuotaValues) => (
   ...checkRows(rowsOfValues(before, v)),
 });
 
+/** What the scheduler says of the change; null where it can't be had. */
+type Told = () => Promise<WhatIfQuotaAnswer | null>;
+
 // Asks before more is promised than there is; then saves. false: the person took it back.
-async function ask(props: QuotaProps, before: QuotaRow[], values: QuotaValues, others: Project[]) {
+async function ask(props: QuotaProps, before: QuotaRow[], values: QuotaValues, others: Project[], told: Told) {
   const { facts, boundsOf, members = [], call, save } = props,
     { unit } = facts;
   const rows = rowsOfValues(before, values),
@@ -246,13 +253,19 @@ async function ask(props: QuotaProps, before: QuotaRow[], values: QuotaValues, o
     heldIn: row => shares[row.name]?.held ?? 0,
   });
   const verb = unit ? "Save anyway" : "Create anyway";
-  if (said.length && !(await confirm({ title: "Promise more than there is?", body: said, verb }))) return false;
+  if (said.length) {
+    const answer = await told();
+    const lose = answer ? effectsOf(answer).filter(isLoss) : [];
+    const each = lose.length > 1 ? lose.slice(0, 6).map(e => `${e.pool}: ${sayEffect(e)}.`) : [];
+    const body = answer ? [...said, `If it is saved now: ${closed(answer.sentence)}`, ...each] : said;
+    if (!(await confirm({ title: "Promise more than there is?", body, verb }))) return false;
+  }
   return save(call(values, bodyOf(values, rows, unit)));
 }
 
 // The values, what is wrong with them, what a save would change and the call that it makes.
 function useQuotaForm(props: QuotaProps) {
-  const { facts, parents, members = [], call } = props,
+  const { word, facts, parents, members = [], call } = props,
     { unit, pools } = facts;
   const standard = facts.ranks.find(r => r.isDefault)?.name ?? "MediumLow";
   const before = useMemo(() => rowsOf(pools, unit?.resources, standard, facts.size), []);
@@ -262,14 +275,22 @@ function useQuotaForm(props: QuotaProps) {
     [],
   );
   const others = facts.projects.filter(p => p.id !== unit?.id && !members.includes(p));
-  const send = (values: QuotaValues) => ask(props, before, values, others);
+  const told = useRef<Told>(async () => null);
+  const send = (values: QuotaValues) => ask(props, before, values, others, () => told.current());
   const form = useForm<QuotaValues>({ initial, check: checkOf(unit, before), send, paths: pathsOf(before) });
   const { values } = form;
   const rows = rowsOfValues(before, values);
   const changed = changesOf(untouched, values, before, rows);
   const wrong = Object.values({ ...checkRules(values), ...checkRows(rows) }).some(Boolean);
   const planned = wrong ? null : call(values, bodyOf(values, rows, unit));
-  return { form, before, rows, others, changed, planned };
+  const question =
+    unit && planned && !facts.why
+      ? quotaQuestion(word, unit.id, before, rows, resourcesOf(rows, unit.resources))
+      : null;
+  const effect = useAnswer(question, askQuota);
+  told.current = async () =>
+    question !== null && effect.asking ? askQuota(question).catch(() => null) : effect.answer;
+  return { form, before, rows, others, changed, planned, effect };
 }
 
 /** The form of a project or a department, and beside it what it takes from others. */
@@ -278,7 +299,8 @@ export function QuotaForm(props: QuotaProps) {
     { unit } = facts;
   const state = useQuotaForm(props);
   const { form, rows, changed } = state,
-    { values: v, field } = form;
+    { values: v, field } = form,
+    why = missing(unit ? "update" : "create", word);
   const set = form.set as (path: string, value: unknown) => void;
   const above = word === "project" ? facts.departments.find(d => d.id === v.parent) : null;
   const fields = { values: v, field, set };
@@ -309,10 +331,10 @@ export function QuotaForm(props: QuotaProps) {
           error={field("pools").error}
           onValue={list => set("pools", list)}
         />
-        <SchedulingRules {...fields} above={above} />
+        <SchedulingRules {...fields} above={above} pools={facts.pools} />
         <NodeTypes {...fields} word={word} types={facts.types} names={unit?.nodeTypes?.names} above={above} />
-        <Problem error={form.problem} />
-        <SubmitBar word={word} isNew={!unit} changed={changed} busy={form.busy} back={back} />
+        <Problem error={form.problem} why={why} />
+        <SubmitBar word={word} isNew={!unit} changed={changed} busy={form.busy} back={back} why={why} />
       </form>
       <Beside props={props} state={state} />
     </div>
@@ -368,9 +390,10 @@ interface SubmitProps {
   changed: string[];
   busy: boolean;
   back: string;
+  why: string;
 }
 
-function SubmitBar({ word, isNew, changed, busy, back }: SubmitProps) {
+function SubmitBar({ word, isNew, changed, busy, back, why }: SubmitProps) {
   const nothing = isNew || changed.length ? "" : "Nothing is changed yet.";
   return (
     <div class="submit-bar">
@@ -379,7 +402,7 @@ function SubmitBar({ word, isNew, changed, busy, back }: SubmitProps) {
       </span>
       <span class="grow" />
       <LinkButton href={back}>Cancel</LinkButton>
-      <Button kind="primary" type="submit" writes busy={busy} why={nothing}>
+      <Button kind="primary" type="submit" writes busy={busy} why={why || nothing}>
         {isNew ? `Create ${word}` : "Save"}
       </Button>
     </div>
@@ -388,7 +411,7 @@ function SubmitBar({ word, isNew, changed, busy, back }: SubmitProps) {
 
 function Beside({ props, state }: { props: QuotaProps; state: ReturnType<typeof useQuotaForm> }) {
   const { word, facts, boundsOf, members = [] } = props,
-    { form, before, rows, others, planned } = state;
+    { form, before, rows, others, planned, effect } = state;
   const divided = rows.map((row, i) => {
     const mine = Number(row.quota) || 0;
     return {
@@ -404,7 +427,8 @@ function Beside({ props, state }: { props: QuotaProps; state: ReturnType<typeof 
         <h2 id="h-div">What it takes from others</h2>
       </header>
       <div class="body">
-        <Divisions word={word} rows={divided} projects={others} />
+        <QuotaVerdict {...effect} />
+        <Divisions word={word} rows={divided} projects={others} effects={effect.answer && effectsOf(effect.answer)} />
         {planned && (
           <Code
             forms={{

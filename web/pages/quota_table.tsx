@@ -2,8 +2,10 @@
 import { gpuCount, gpus } from "../format";
 import { Icon } from "../icons";
 import { type Promised, type Sizes, borrowers, lenders } from "../pictures/promises";
+import type { Effect } from "../pictures/quota_effect";
 import { CELLS, type CellName, type QuotaRow, cellPath, type division } from "../pictures/quota_form";
 import { rankWord } from "../words";
+import { Effects } from "./quota_effect";
 import type { Fields } from "./unit_rules";
 
 // Column -> its head, and the head's help.
@@ -165,23 +167,34 @@ export interface Divided {
   bounds: (ReturnType<typeof division> & { what: string })[];
 }
 
+interface DivisionsProps extends Losers {
+  word: string;
+  rows: Divided[];
+}
+interface Losers {
+  projects: Promised[];
+  effects: Effect[] | null;
+}
+
 // rows: [{row, raised, inside, bounds: [{what, total, others, mine, free, over, top}]}]; projects: those that may lose.
-export function Divisions({ word, rows, projects }: { word: string; rows: Divided[]; projects: Promised[] }) {
+// effects: by the scheduler, once it has answered.
+export function Divisions({ word, rows, projects, effects }: DivisionsProps) {
   const seen = rows.filter(({ row, bounds }) => Number(row.quota) > 0 || bounds.some(b => b.total > 0 || b.others > 0));
   const left = rows.filter(r => !seen.includes(r)).map(r => r.row.name);
   return (
     <>
       {seen.map(r => (
-        <Division key={r.row.id} word={word} projects={projects} {...r} />
+        <Division key={r.row.id} word={word} projects={projects} effects={effects} {...r} />
       ))}
-      {left.length > 0 && <p class="small muted">No GPUs: {left.join(", ")}.</p>}
+      {left.length > 0 && <p class="small muted apart">No GPUs: {left.join(", ")}.</p>}
     </>
   );
 }
 
 // One bar a bound: this one, others, unassigned; what is promised beyond the total in bad.
-function Division({ row, raised, inside, bounds, word, projects }: Divided & { word: string; projects: Promised[] }) {
-  const lose = raised ? borrowers(row, projects) : [];
+function Division({ row, raised, inside, bounds, word, projects, effects }: Divided & Losers & { word: string }) {
+  const lose = raised && !effects ? borrowers(row, projects) : [];
+  const here = effects?.filter(e => e.pool === row.name) ?? [];
   const short = inside > (Number(row.quota) || 0);
   return (
     <section>
@@ -197,6 +210,7 @@ function Division({ row, raised, inside, bounds, word, projects }: Divided & { w
           <Icon name="no" tone="bad" /> Its projects have {gpuCount(inside)} of quota here.
         </p>
       )}
+      {here.length > 0 && <Effects effects={here} />}
       {lose.length > 0 && <p class="small soft">Borrowed there today, and given back when it asks: {lenders(lose)}.</p>}
     </section>
   );

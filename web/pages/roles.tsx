@@ -1,9 +1,8 @@
 // What does each role allow?
 export { default as EditRole } from "./edit_role";
 import { del, get } from "../api";
-import { now } from "../clock";
 import { useData } from "../data";
-import { iso, plural, time } from "../format";
+import { plural } from "../format";
 import { Icon, type IconName } from "../icons";
 import { Button, LinkButton } from "../parts/button";
 import { confirm } from "../parts/dialog";
@@ -13,12 +12,13 @@ import { RightsMatrix } from "../parts/rights_matrix";
 import { Empty, Fault, Loaded, Loading } from "../parts/states";
 import { type Column, Table, openHref, renewTables } from "../parts/table";
 import { toast, toastError } from "../parts/toast";
+import { When, whenColumn } from "../parts/when";
 import { matrixOf } from "../pictures/roles";
 import { route } from "../router";
-import { may } from "../session";
+import { may, missing } from "../session";
 import type { Role } from "../types";
 import { WORDS } from "../words";
-import { SUBJECTS, scopeWords, useNames } from "./rules_of";
+import { SUBJECTS, scopeWords, useNames } from "./subjects";
 
 const PATH = "/api/v1/authorization/roles",
   KINDS = ["access"];
@@ -56,13 +56,13 @@ const COLUMNS: Column<Role>[] = [
   },
   { id: "description", label: "What it is for", wide: true, text: r => r.description },
   { id: "by", label: "Created by", sort: "createdBy", cap: true, low: true, text: r => r.createdBy },
-  { id: "created", label: "Created", num: true, low: true, sort: "createdAt", text: r => r.createdAt.slice(0, 10) },
+  whenColumn("created", "Created", r => r.createdAt, { low: true, sort: "createdAt" }),
 ];
 
 /** Roles, each with its matrix. */
 export default function Roles() {
   const id = route.value.query.open;
-  const action = may("create", "roles") && <Primary href="/access/roles/new" icon="plus" label="New role" />;
+  const action = <Primary href="/access/roles/new" icon="plus" label="New role" why={missing("create", "roles")} />;
   return (
     <Page title="Roles" action={action}>
       <Split label="Roles" pane={id && <Details key={id} id={id} />}>
@@ -156,8 +156,8 @@ const About = ({ role: r }: { role: Role }) => (
     rows={[
       ["Type", r.custom ? "Custom" : "Predefined"],
       ["Created by", r.createdBy],
-      ["Created", <time data-tip={iso(r.createdAt)}>{time(r.createdAt, now())}</time>],
-      ["Last updated", <time data-tip={iso(r.updatedAt)}>{time(r.updatedAt, now())}</time>],
+      ["Created", <When at={r.createdAt} />],
+      ["Last updated", <When at={r.updatedAt} />],
       ["Id", <span class="mono">{r.id}</span>],
     ]}
   />

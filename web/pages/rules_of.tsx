@@ -1,46 +1,22 @@
-// The access rules of one user, service account or group, in its pane; and what a rule is in words.
+// The access rules of one user, service account or group, in its pane.
 import { useState } from "preact/hooks";
-import { del, get, getAll } from "../api";
+import { del, getAll } from "../api";
 import { useData } from "../data";
 import { plural } from "../format";
-import { Icon, type IconName } from "../icons";
+import { Icon } from "../icons";
 import { Button } from "../parts/button";
 import { confirm } from "../parts/dialog";
 import { Empty, Loaded } from "../parts/states";
 import { renewTables } from "../parts/table";
 import { toast, toastError } from "../parts/toast";
 import { may } from "../session";
-import type { AccessRule, MeRule, ServiceAccount } from "../types";
+import type { AccessRule, MeRule } from "../types";
 import { WORDS } from "../words";
 import { NewRule } from "./new_rule";
+import { scopeWords } from "./subjects";
 
 const RULES = "/api/v1/authorization/access-rules",
   MOST = 2000;
-
-/** What a subject is, and how it is drawn. */
-export const SUBJECTS: Record<string, { word: string; icon: IconName }> = {
-  user: { word: "User", icon: "person" },
-  "service-account": { word: "Service account", icon: "bot" },
-  app: { word: "Service account", icon: "bot" },
-  group: { word: "Group", icon: "people" },
-};
-
-/** The name of a rule's subject: rules know service accounts by their client ids, people know them by their names. */
-export type Names = (rule: MeRule) => string;
-export function useNames(): Names {
-  const accounts = useData<ServiceAccount[]>(
-    may("read", "service-account") ? "accounts-by-client" : null,
-    abort => get("/api/v1/service-accounts", {}, { signal: abort }),
-    ["access"],
-  ).data;
-  return r => (r.subjectType !== "user" && accounts?.find(a => a.clientId === r.subjectId)?.name) || r.subjectId;
-}
-
-/** "Project vision"; the whole tenant is "Everywhere". */
-export function scopeWords({ scopeType, scopeName }: Pick<AccessRule, "scopeType" | "scopeName">) {
-  if (scopeType === "tenant" || scopeType === "system") return "Everywhere";
-  return `${scopeType[0].toUpperCase()}${scopeType.slice(1)} ${scopeName}`;
-}
 
 /** "L1 researcher · Project vision", for one rule; "3 rules" for more. */
 export const rulesInBrief = (rules: AccessRule[]) =>
@@ -48,7 +24,7 @@ export const rulesInBrief = (rules: AccessRule[]) =>
     ? `${rules[0].roleName} · ${scopeWords(rules[0])}`
     : rules.length
       ? plural(rules.length, "rule")
-      : "none";
+      : "no rules";
 
 /** The rules of the subjects that a table shows: [what the table tells, subject -> rules], null until they are there. */
 export function useRulesOfRows<R>(idOf: (row: R) => string) {

@@ -1,9 +1,8 @@
 // The second factor of one's own account: set up with an app, confirmed by its first code, taken away.
 import { useEffect, useState } from "preact/hooks";
 import { get, post } from "../api";
-import { now } from "../clock";
 import { useData } from "../data";
-import { iso, plural, time } from "../format";
+import { plural } from "../format";
 import { Button } from "../parts/button";
 import { Dialog } from "../parts/dialog";
 import { Problem, TextField, useForm } from "../parts/form";
@@ -11,6 +10,7 @@ import { Qr } from "../parts/qr";
 import { Secret, SecretFacts, type Shown } from "../parts/secret";
 import { Loaded } from "../parts/states";
 import { toast } from "../parts/toast";
+import { When } from "../parts/when";
 import type { Answer } from "../types";
 
 const PATH = "/api/v1/me/second-factor";
@@ -68,7 +68,7 @@ function State({ enabled, enabledAt, recoveryCodes }: Answer<typeof PATH>) {
       {enabledAt && (
         <>
           {" "}
-          since <time data-tip={iso(enabledAt)}>{time(enabledAt, now())}</time>
+          since <When at={enabledAt} />
         </>
       )}
       . {plural(recoveryCodes, "recovery code")} left.

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { del, get, patch, post } from "../api";
 import { now } from "../clock";
 import { useData } from "../data";
-import { NONE, iso, time } from "../format";
+import { NONE, time } from "../format";
 import { Icon } from "../icons";
 import { Button } from "../parts/button";
 import { confirm } from "../parts/dialog";
@@ -15,8 +15,9 @@ import { Fault, Loading } from "../parts/states";
 import { State } from "../parts/status";
 import { type Column, Table, openHref, renewTables } from "../parts/table";
 import { toast, toastError } from "../parts/toast";
+import { When, whenColumn } from "../parts/when";
 import { hrefWith, route, setQuery } from "../router";
-import { may } from "../session";
+import { may, missing } from "../session";
 import type { AccessRule, ServiceAccount } from "../types";
 import { WORDS } from "../words";
 import { RulesOf, rulesInBrief, useRulesOfRows } from "./rules_of";
@@ -24,8 +25,6 @@ import { RulesOf, rulesInBrief, useRulesOfRows } from "./rules_of";
 const PATH = "/api/v1/service-accounts",
   KINDS = ["access"];
 const phaseOf = (a: ServiceAccount) => (a.enabled ? "Enabled" : "Disabled");
-const dayOf = (at: string | null) => at?.slice(0, 10) ?? NONE;
-
 const FIRST: Column<ServiceAccount>[] = [
   {
     id: "name",
@@ -74,8 +73,8 @@ const LAST: Column<ServiceAccount>[] = [
     cell: a => <span class="mono small">{a.clientId}</span>,
   },
   { id: "by", label: "Created by", sort: "createdBy", cap: true, low: true, text: a => a.createdBy },
-  { id: "created", label: "Created", num: true, low: true, sort: "createdAt", text: a => dayOf(a.createdAt) },
-  { id: "updated", label: "Last updated", num: true, hidden: true, sort: "updatedAt", text: a => dayOf(a.updatedAt) },
+  whenColumn("created", "Created", a => a.createdAt, { low: true, sort: "createdAt" }),
+  whenColumn("updated", "Last updated", a => a.updatedAt, { hidden: true, sort: "updatedAt" }),
 ];
 
 function columnsOf(rules: (account: ServiceAccount) => AccessRule[] | null): Column<ServiceAccount>[] {
@@ -83,7 +82,13 @@ function columnsOf(rules: (account: ServiceAccount) => AccessRule[] | null): Col
     const list = rules(a);
     return list ? rulesInBrief(list) : NONE;
   };
-  const ofRules: Column<ServiceAccount> = { id: "rules", label: "Access rules", cap: true, text };
+  const ofRules: Column<ServiceAccount> = {
+    id: "rules",
+    label: "Access rules",
+    cap: true,
+    text,
+    cell: a => <span class="brief">{text(a)}</span>,
+  };
   return [...FIRST, ...(may("read", "access_rules") ? [ofRules] : []), ...LAST];
 }
 
@@ -92,8 +97,13 @@ export default function ServiceAccounts() {
   const { open: id, new: making } = route.value.query;
   const [shown, setShown] = useState<Shown | null>(null);
   const rules = useRulesOfRows<ServiceAccount>(a => a.clientId);
-  const action = may("create", "service-account") && (
-    <Primary href={hrefWith({ new: "1" })} icon="plus" label="New service account" />
+  const action = (
+    <Primary
+      href={hrefWith({ new: "1" })}
+      icon="plus"
+      label="New service account"
+      why={missing("create", "service-account")}
+    />
   );
   return (
     <Page title="Service accounts" action={action}>
@@ -107,7 +117,7 @@ export default function ServiceAccounts() {
           sort="name"
           hrefOf={a => openHref(a.id)}
           onRows={rules.onRows}
-          sub={a => (rules.of(a) ? rulesInBrief(rules.of(a)!) : a.clientId)}
+          sub={a => <span class="cut">{rules.of(a) ? rulesInBrief(rules.of(a)!) : a.clientId}</span>}
           empty="No service accounts yet. A program, as a pipeline, signs in with one."
         />
       </Split>
@@ -129,7 +139,8 @@ function NewAccount({ show, close }: Show & { close: () => void }) {
     show(secretOf(made.name, made.clientId ?? "", made.clientSecret));
   };
   const note = "Its secret is shown next. Roles are given after that.";
-  return <NewClient what="service account" note={note} placeholder="ci-pipeline" send={send} close={close} />;
+  const why = missing("create", "service-account");
+  return <NewClient what="service account" note={note} placeholder="ci-pipeline" send={send} close={close} why={why} />;
 }
 
 function Details({ id, show }: Show & { id: string }) {
@@ -158,13 +169,10 @@ function Details({ id, show }: Show & { id: string }) {
         <Facts
           rows={[
             ["Client id", <span class="mono">{a.clientId}</span>],
-            [
-              "Last sign-in",
-              a.lastLogin ? <time data-tip={iso(a.lastLogin)}>{time(a.lastLogin, now())}</time> : "never",
-            ],
+            ["Last sign-in", a.lastLogin ? <When at={a.lastLogin} /> : "never"],
             ["Created by", a.createdBy],
-            ["Created", <time data-tip={iso(a.createdAt)}>{time(a.createdAt, now())}</time>],
-            ["Last updated", <time data-tip={iso(a.updatedAt)}>{time(a.updatedAt, now())}</time>],
+            ["Created", <When at={a.createdAt} />],
+            ["Last updated", <When at={a.updatedAt} />],
             ["Id", <span class="mono">{a.id}</span>],
           ]}
         />

@@ -1,13 +1,12 @@
 // Where one is signed in: each session of one's own, and its end.
 import { del, get } from "../api";
-import { now } from "../clock";
 import { useData } from "../data";
-import { iso, time } from "../format";
 import { Icon, type IconName } from "../icons";
 import { Button } from "../parts/button";
 import { confirm } from "../parts/dialog";
 import { Loaded } from "../parts/states";
 import { toast, toastError } from "../parts/toast";
+import { When } from "../parts/when";
 import { clientName } from "../pictures/client_name";
 import type { Answer } from "../types";
 
@@ -70,10 +69,10 @@ export function Sessions() {
   );
 }
 
-const When = ({ said, at }: { said: string; at: string | null }) =>
+const Since = ({ said, at }: { said: string; at: string | null }) =>
   at && (
     <>
-      , {said} <time data-tip={iso(at)}>{time(at, now())}</time>
+      , {said} <When at={at} />
     </>
   );
 
@@ -88,8 +87,8 @@ function Row({ item: s, end }: { item: Entry; end: () => void }) {
         {s.current && <span class="soft">this one</span>}
         <span class="small soft line">
           From {s.address || "this machine"}
-          <When said="began" at={s.createdAt} />
-          <When said="last used" at={s.lastUsedAt} />
+          <Since said="began" at={s.createdAt} />
+          <Since said="last used" at={s.lastUsedAt} />
         </span>
       </span>
       {!s.current && (

@@ -53,11 +53,13 @@ function Channels() {
         <h2 id="h-channels">Notification channels</h2>
         <p>People choose theirs in Account.</p>
         <span class="grow" />
-        {missing.map(k => (
-          <Button key={k.id} small icon="plus" writes why={lacks("create")} onClick={() => setOpen({ type: k.id })}>
-            {k.label}
-          </Button>
-        ))}
+        <div class="bar">
+          {missing.map(k => (
+            <Button key={k.id} small icon="plus" writes why={lacks("create")} onClick={() => setOpen({ type: k.id })}>
+              {k.label}
+            </Button>
+          ))}
+        </div>
       </header>
       <div class="body">
         <Loaded of={found} what="The channels">

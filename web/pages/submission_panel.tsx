@@ -12,7 +12,8 @@ import { SoloBar } from "../parts/quota_bar";
 import { type Parts, poolParts, sharesByPool } from "../pictures/shares";
 import { Loading } from "../parts/states";
 import { standardPools } from "../pictures/choices";
-import { type FormKind, type FormValues, KINDS, bodyOf, commandOf, totalGpus } from "../pictures/submission";
+import { type FormKind, type FormValues, KINDS, bodyOf, totalGpus } from "../pictures/submission";
+import { commandOf } from "../pictures/submission_command";
 import { closed, isExpected, valuesOfFix, verdictOf } from "../pictures/what_if";
 import type { Project, WhatIfAnswer, WhatIfFix } from "../types";
 import type { Facts } from "./new_workload";
@@ -45,7 +46,7 @@ interface Asked {
   v: FormValues;
   kind: FormKind;
   project?: Project;
-  facts: Pick<Facts, "pools" | "templates">;
+  facts: Pick<Facts, "pools" | "templates" | "sources">;
   whatIf: ReturnType<typeof useWhatIf>;
 }
 type Fill = (values: Partial<FormValues>) => void;
@@ -68,7 +69,8 @@ export function SubmissionPanel(props: PanelProps) {
   const { v, kind, project, clusterId, whatIf, fill } = props,
     { answer, asking } = whatIf;
   const body = bodyOf(v, kind, clusterId),
-    cli = commandOf(v, kind, project?.name, props.facts.templates.find(t => t.meta.id === v.template)?.meta.name);
+    { templates, sources } = props.facts,
+    cli = commandOf(v, kind, project?.name, id => [...templates, ...sources].find(t => t.meta.id === id)?.meta.name);
   const sums = sumsOf(props);
   const waits = asking && !answer;
   return (
@@ -228,7 +230,7 @@ export function Verdict({ v, kind, project, facts, whatIf: { answer, asking } }:
 }
 
 const Short = ({ icon, tone, short }: { icon: IconName; tone: string; short: string }) => (
-  <span class={`st verdict small ${tone}`}>
+  <span key={short} class={`st verdict small ${tone}`}>
     <Icon name={icon} />
     {short}
   </span>

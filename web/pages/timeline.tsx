@@ -5,10 +5,13 @@ import { now } from "../clock";
 import { useData } from "../data";
 import { clock, day, plural } from "../format";
 import { Seg } from "../parts/button";
+import { Because } from "../parts/because";
+import { SelectField } from "../parts/form";
 import { Page } from "../parts/page";
 import { Fault, Loading } from "../parts/states";
 import { TimelinePicture } from "../parts/timeline_picture";
-import { moved, nameOf, wordsOfEviction } from "../pictures/timeline";
+import { byProject, moved, nameOf, wordsOfEviction } from "../pictures/timeline";
+import { closed } from "../pictures/what_if";
 import { route, setQuery } from "../router";
 import type { Timeline } from "../types";
 
@@ -21,22 +24,36 @@ const SPANS = [
   { value: 168, label: "7 d" },
   { value: 720, label: "30 d" },
 ];
+const LANES = [
+  { value: "", label: "Nodes" },
+  { value: "projects", label: "Projects" },
+];
 const iso = (at: number) => new Date(at).toISOString();
 const said = (at: number) => `${day(at)} ${clock(at, true)}`;
 
-// The last cycle that decided something until a moment, and what came of it in 5 s.
+const VERBS: Record<string, string> = {
+  bind: "got a place on",
+  pipeline: "was promised a place on",
+  evict: "left",
+  withdraw: "lost the promise of",
+};
+
+// What the last cycle until a moment decided; where it decided nothing, what came of others within 5 s.
 function Moment({ at, timeline }: { at: number; timeline: Timeline }) {
   const { data, error } = useData(`cycle/${at}`, signal =>
-    get("/api/v1/scheduler/decisions", { since: iso(at - 24 * HOUR), until: iso(at), limit: 500 }, { signal }),
+    get("/api/v1/scheduler/decisions", { at: iso(at), limit: 100 }, { signal }),
   );
-  const cycle = data?.cycles.find(c => c.decisions);
+  const cycle = data?.cycles[0];
   const time = cycle ? Date.parse(cycle.time) : at;
   const isNear = (seconds: number) => Math.abs(Date.parse(timeline.start) + seconds * 1000 - time) < 5000;
   const { evictions, blocks, lanes } = timeline;
-  const facts = [
-    ...evictions.filter(e => isNear(e.at)).map(wordsOfEviction),
-    ...blocks.filter(b => isNear(b.from)).map(b => `${nameOf(timeline, b)} on ${lanes[b.lane].node}`),
-  ];
+  const decided = cycle?.decided?.map(d => `${d.workload} ${VERBS[d.verb ?? ""]} ${d.node ?? "a node"}: ${d.why}.`);
+  const facts = decided?.length
+    ? decided
+    : [
+        ...evictions.filter(e => isNear(e.at)).map(wordsOfEviction),
+        ...blocks.filter(b => isNear(b.from)).map(b => `${nameOf(timeline, b)} on ${lanes[b.lane].node}`),
+      ];
   return (
     <section class="sheet moment">
       <header>
@@ -46,15 +63,44 @@ function Moment({ at, timeline }: { at: number; timeline: Timeline }) {
         <p class="soft">
           {cycle
             ? `Cycle ${cycle.cycle}, ${said(time)}: ${plural(cycle.decisions, "decision")}`
-            : (error?.message ?? (data ? "No decision in the 24 hours before." : "\u00a0"))}
+            : (error?.message ?? "\u00a0")}
         </p>
         <ul>
-          {facts.slice(0, 40).map(fact => (
+          {facts.slice(0, 100).map(fact => (
             <li key={fact}>{fact}</li>
           ))}
         </ul>
+        {(data || error) && <Then at={at} />}
       </div>
     </section>
+  );
+}
+
+// Why any workload was where it was: the cycle of then is planned again for it.
+function Then({ at }: { at: number }) {
+  const { why } = route.value.query;
+  const { data: list } = useData(`then/${at}`, signal =>
+    get("/api/v1/workloads", { filterBy: [`createdAt<=${iso(at)}`], sortBy: "name", limit: 500 }, { signal }),
+  );
+  const { data, error } = useData(why ? `then/${at}/${why}` : null, signal =>
+    get(`/api/v1/workloads/${why!}/explanation`, { at: iso(at) }, { signal }),
+  );
+  return (
+    <>
+      <SelectField
+        label="Why, at that moment"
+        path="why"
+        value={why ?? ""}
+        onBlur={() => {}}
+        onValue={id => setQuery({ why: id || null })}
+        options={[
+          { value: "", label: "Choose a workload" },
+          ...(list?.workloads ?? []).map(w => ({ value: w.id, label: `${w.projectName}/${w.name}` })),
+        ]}
+      />
+      {why && error && <p class="soft">{error.message}</p>}
+      {why && data && <Because icon="info" tone="info" one={closed(data.sentence)} two={closed(data.why)} />}
+    </>
   );
 }
 
@@ -72,8 +118,26 @@ function useCrop(span: number): [number, (timeline: Timeline) => void] {
   return [since, crop];
 }
 
+// What is shown: by node or by project, and of which time.
+function Head({ from, span }: { from: boolean; span: number }) {
+  const { node, by = "" } = route.value.query;
+  return (
+    <header>
+      <h2>Who held what{node && ` of ${node}`}</h2>
+      <span class="grow" />
+      <Seg label="Lanes" options={LANES} value={by} onChange={value => setQuery({ by: value || null, node: null })} />
+      <Seg
+        label="Period"
+        options={SPANS}
+        value={from ? 0 : span}
+        onChange={value => setQuery({ span: value, from: null, to: null, node: null })}
+      />
+    </header>
+  );
+}
+
 export default function TimelinePage() {
-  const { from, to, at, pool: nodePool, node } = route.value.query;
+  const { from, to, at, pool: nodePool, node, by = "" } = route.value.query;
   const span = Number(route.value.query.span) || 24;
   const [since, crop] = useCrop(span);
   const { data, error, reload } = useData<Timeline>(
@@ -95,27 +159,18 @@ export default function TimelinePage() {
   return (
     <Page title="Timeline">
       <section class="sheet">
-        <header>
-          <h2>Who held what{node && ` of ${node}`}</h2>
-          <span class="grow" />
-          <Seg
-            label="Period"
-            options={SPANS}
-            value={from ? 0 : span}
-            onChange={value => setQuery({ span: value, from: null, to: null, node: null })}
-          />
-        </header>
+        <Head from={Boolean(from)} span={span} />
         <div class="body">
           {data && !data.blocks.length && <p class="soft">Nobody held a GPU in this time.</p>}
           {data?.heldSince && <p class="soft">What ended before {said(Date.parse(data.heldSince))} is not kept.</p>}
           {data ? (
             <TimelinePicture
-              timeline={data}
+              timeline={by ? byProject(data) : data}
               at={Number(at)}
               onMoment={moment => setQuery({ at: moment })}
               onZoom={show}
               onMove={(by, zoom) => show(...moved([Date.parse(data.start), Date.parse(data.end)], by, zoom, now()))}
-              onNode={name => setQuery({ node: name === node ? null : name })}
+              onNode={name => !by && setQuery({ node: name === node ? null : name })}
             />
           ) : error ? (
             <Fault error={error} what="The timeline" retry={reload} />

@@ -5,8 +5,8 @@ import { now } from "../clock";
 import { useData, useWidth } from "../data";
 import { gpus } from "../format";
 import { Because } from "../parts/because";
-import { Seg } from "../parts/button";
-import { LineChart, seriesOf } from "../parts/line_chart";
+import { LinkButton, Seg } from "../parts/button";
+import { LineChart, samplesOf, seriesOf } from "../parts/line_chart";
 import { QuotaBar } from "../parts/quota_bar";
 import { PoolChoice } from "../parts/quota_picture";
 import { ShareTree } from "../parts/share_tree";
@@ -14,6 +14,8 @@ import { Empty, Loaded } from "../parts/states";
 import { axisTop } from "../pictures/axis";
 import { reach } from "../pictures/quota_bar";
 import { type Shares, isEmpty, sumParts } from "../pictures/shares";
+import { may } from "../session";
+import { shareWords } from "../words";
 
 // Words for what the bar shows: does it get what it is owed, and what does it borrow?
 function sentences(name: string, shares: Shares): [one: string, two: string] {
@@ -71,8 +73,10 @@ export function PoolBars({ shares, project }: { shares: Shares; project: string 
         <div class="minibar" key={pool}>
           <span class="strong cut">{pool}</span>
           <span class="num">
-            {gpus(s.held)} / {Number.isFinite(s.quota) ? gpus(s.quota) : "unlimited"}
-            {s.over > 0 ? ` · ${gpus(s.over)} borrowed` : ""}
+            {[
+              `${gpus(s.held)} / ${Number.isFinite(s.quota) ? gpus(s.quota) : "unlimited"}`,
+              ...shareWords(s).map(w => w[1]),
+            ].join(" · ")}
           </span>
           <div ref={i === 0 ? ref : undefined}>
             <QuotaBar parts={s} width={width} scale={Math.max(0, width - 8) / top} project={project} name={pool} />
@@ -105,31 +109,34 @@ const RANGES = [
   { value: "24", label: "1 d" },
   { value: "168", label: "1 w" },
 ];
+const HELD = { name: "held", tone: "ink", fill: 0.09 };
 const LINES = {
-  GPU_ALLOCATION: { name: "held", tone: "ink", fill: 0.09 },
+  GPU_ALLOCATION: HELD,
+  ALLOCATED_GPU: HELD,
   GPU_QUOTA: { name: "quota", tone: "accent", dash: [4, 3] },
 };
 
-type UnitMetrics = `/api/v1/org-unit/${"projects" | "departments"}/${string}/metrics`;
+interface OverTimeProps {
+  path: `/api/v1/${"org-unit/projects" | "org-unit/departments" | "clusters"}/${string}/metrics`;
+  /** How the operation calls what is held. */
+  held?: "GPU_ALLOCATION" | "ALLOCATED_GPU";
+  nodepoolName?: string;
+  id: string;
+}
 
-export function OverTime({ path, id }: { path: UnitMetrics; id: string }) {
+export function OverTime({ path, id, held = "GPU_ALLOCATION", nodepoolName }: OverTimeProps) {
   const [hours, setHours] = useState("24");
   const metrics = useData(
-    `${path}/${hours}`,
+    `${path}/${nodepoolName}/${hours}`,
     async abort => {
       const end = now(),
-        start = end - Number(hours) * 3600000;
-      const answer = await get(
-        path,
-        {
-          start: new Date(start).toISOString(),
-          end: new Date(end).toISOString(),
-          numberOfSamples: 120,
-          metricType: Object.keys(LINES),
-        },
-        { signal: abort },
+        about = { metricType: [held, "GPU_QUOTA"], nodepoolName };
+      const { start, answer: measurements } = await samplesOf(
+        [end - Number(hours) * 3600000, end],
+        120,
+        async query => (await get(path, { ...query, ...about }, { signal: abort })).measurements ?? [],
       );
-      return { start, end, series: seriesOf(answer.measurements ?? [], LINES) };
+      return { start, end, series: seriesOf(measurements, LINES) };
     },
     ["queue"],
   );
@@ -159,3 +166,11 @@ export function OverTime({ path, id }: { path: UnitMetrics; id: string }) {
     </>
   );
 }
+
+/** To who may do what there; absent for who may not read it. */
+export const RulesButton = ({ kind, name }: { kind: "department" | "project"; name: string }) =>
+  may("read", "access_rules") ? (
+    <LinkButton small icon="key" href={`/access/rules?f=scopeType==${kind},scopeName==${name}`}>
+      Access rules
+    </LinkButton>
+  ) : null;

@@ -1,9 +1,9 @@
 // Sections of the project's and department's form: the order of node pools, scheduling rules with "+ Rule", node types.
 import { Button } from "../parts/button";
 import { ChipsField } from "../parts/chips_field";
-import { type FieldFacts, OrderField, Section, SelectField, TextField } from "../parts/form";
+import { type FieldFacts, OrderField, Section, TextField } from "../parts/form";
 import { Menu } from "../parts/menu";
-import { RULES, type Rule, type Said, TYPE_LISTS, rulePath, rulesInWords, typesOf } from "../pictures/unit_rules";
+import { RULES, type Rule, type Said, TYPE_LISTS, inheritedInWords, rulePath, typesOf } from "../pictures/unit_rules";
 
 /** The form's values and how its fields are set, as these sections need them. */
 export interface Fields {
@@ -38,25 +38,34 @@ export function PoolOrder({ word, pools, value, error, onValue }: OrderProps) {
         remove={name => onValue(value.filter(p => p !== name))}
       />
       {unused.length > 0 && (
-        <SelectField
-          label="Add a node pool"
-          size="half"
-          path="addPool"
-          value=""
-          onBlur={() => {}}
-          onValue={name => name && onValue([...value, name])}
-          options={[{ value: "", label: "Choose" }, ...unused.map(p => ({ value: p.name }))]}
-        />
+        <div class="f">
+          <Menu
+            small
+            icon="plus"
+            text="Node pool"
+            items={unused.map(({ name }) => ({ label: name, onClick: () => onValue([...value, name]) }))}
+          />
+        </div>
       )}
     </Section>
   );
 }
 
-// above: the department, whose limits bind too.
-export function SchedulingRules({ values, field, set, above }: Fields & { above?: Said | null }) {
+const hintOf = (rule: Rule, above: unknown) =>
+  !rule.protects
+    ? "Stopped after this: 30m, 4h, 1d12h"
+    : `So long after its start; 30m, 4h, 0 for none${above && rule.key === "reclaimMinRuntimeSeconds" ? ". Against other departments the department's counts" : ""}`;
+
+interface RulesProps extends Fields {
+  /** The department, whose limits bind too. */
+  above?: Said | null;
+  pools: Parameters<typeof inheritedInWords>[2];
+}
+
+export function SchedulingRules({ values, field, set, above, pools }: RulesProps) {
   const used = RULES.filter(r => values[rulePath(r)] !== null),
     unused = RULES.filter(r => !used.includes(r));
-  const inherited = rulesInWords(above?.schedulingRules);
+  const inherited = inheritedInWords(values, above, pools);
   const add = (rule: Rule) => {
     set(rulePath(rule), rule.protects ? "30m" : "1d");
     requestAnimationFrame(() =>
@@ -72,11 +81,7 @@ export function SchedulingRules({ values, field, set, above }: Fields & { above?
     >
       {used.map(rule => (
         <div class="f rule" key={rule.key}>
-          <TextField
-            label={rule.label}
-            {...field(rulePath(rule))}
-            hint={rule.protects ? "So long after its start; 30m, 4h, 0 for none" : "Stopped after this: 30m, 4h, 1d12h"}
-          />
+          <TextField label={rule.label} {...field(rulePath(rule))} hint={hintOf(rule, above)} />
           <Button
             small
             kind="quiet"
@@ -88,9 +93,7 @@ export function SchedulingRules({ values, field, set, above }: Fields & { above?
       ))}
       <div class="f">
         {used.length === 0 && (
-          <p class="hint">
-            None of its own: {inherited.length ? "the department's count" : "workloads run as long as they want"}.
-          </p>
+          <p class="hint">None of its own{inherited.length ? "" : ": workloads run as long as they want"}.</p>
         )}
         {unused.length > 0 && (
           <Menu
@@ -100,9 +103,11 @@ export function SchedulingRules({ values, field, set, above }: Fields & { above?
             items={unused.map(rule => ({ label: rule.label, onClick: () => add(rule) }))}
           />
         )}
-        {inherited.length > 0 && (
-          <p class="hint">{`Of the department, the stricter counts: ${inherited.map(([label, text]) => `${label}: ${text}`).join("; ")}.`}</p>
-        )}
+        {inherited.map(text => (
+          <p class="hint" key={text}>
+            {text}
+          </p>
+        ))}
       </div>
     </Section>
   );

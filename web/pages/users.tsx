@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { del, get, post } from "../api";
 import { now } from "../clock";
 import { useData } from "../data";
-import { NONE, iso, time } from "../format";
+import { NONE, time } from "../format";
 import { Icon } from "../icons";
 import { Button } from "../parts/button";
 import { confirm, Dialog } from "../parts/dialog";
@@ -15,8 +15,9 @@ import { Secret, type Shown } from "../parts/secret";
 import { Fault, Loading } from "../parts/states";
 import { type Column, Table, openHref, renewTables } from "../parts/table";
 import { toast, toastError } from "../parts/toast";
+import { When, whenColumn } from "../parts/when";
 import { hrefWith, route, setQuery } from "../router";
-import { may, session } from "../session";
+import { may, missing, session } from "../session";
 import type { AccessRule, User } from "../types";
 import { WORDS } from "../words";
 import { RulesOf, rulesInBrief, useRulesOfRows } from "./rules_of";
@@ -30,9 +31,6 @@ const temporary = (name: string, password: string): Shown => ({
   note: ONCE,
   facts: [["Temporary password", password]],
 });
-
-const When = ({ at }: { at: string | null | undefined }) =>
-  at ? <time data-tip={iso(at)}>{time(at, now())}</time> : <>{NONE}</>;
 
 const NAME: Column<User> = {
   id: "name",
@@ -68,7 +66,13 @@ function columnsOf(rules: (user: User) => AccessRule[] | null): Column<User>[] {
     const list = rules(u);
     return list ? rulesInBrief(list) : NONE;
   };
-  const ofRules: Column<User> = { id: "rules", label: "Access rules", cap: true, text: brief };
+  const ofRules: Column<User> = {
+    id: "rules",
+    label: "Access rules",
+    cap: true,
+    text: brief,
+    cell: u => <span class="brief">{brief(u)}</span>,
+  };
   return [
     NAME,
     {
@@ -97,22 +101,8 @@ function columnsOf(rules: (user: User) => AccessRule[] | null): Column<User>[] {
     FACTOR,
     ...(may("read", "access_rules") ? [ofRules] : []),
     { id: "by", label: "Created by", sort: "createdBy", cap: true, low: true, text: u => u.createdBy },
-    {
-      id: "created",
-      label: "Created",
-      num: true,
-      low: true,
-      sort: "creationTime",
-      text: u => u.createdAt?.slice(0, 10) ?? NONE,
-    },
-    {
-      id: "updated",
-      label: "Last updated",
-      num: true,
-      hidden: true,
-      sort: "lastUpdated",
-      text: u => u.updatedAt?.slice(0, 10) ?? NONE,
-    },
+    whenColumn("created", "Created", u => u.createdAt, { low: true, sort: "creationTime" }),
+    whenColumn("updated", "Last updated", u => u.updatedAt, { hidden: true, sort: "lastUpdated" }),
   ];
 }
 
@@ -121,7 +111,9 @@ export default function Users() {
   const { open: id, new: making } = route.value.query;
   const [shown, setShown] = useState<Shown | null>(null);
   const rules = useRulesOfRows<User>(u => u.username);
-  const action = may("create", "users") && <Primary href={hrefWith({ new: "1" })} icon="plus" label="New local user" />;
+  const action = (
+    <Primary href={hrefWith({ new: "1" })} icon="plus" label="New local user" why={missing("create", "users")} />
+  );
   return (
     <Page title="Users" action={action}>
       <Split label="Users" pane={id && <Details key={id} id={id} show={setShown} />}>
@@ -135,7 +127,7 @@ export default function Users() {
           hrefOf={u => openHref(u.id)}
           labelOf={u => u.username}
           onRows={rules.onRows}
-          sub={u => (rules.of(u) ? rulesInBrief(rules.of(u)!) : kindOf(u))}
+          sub={u => <span class="cut">{rules.of(u) ? rulesInBrief(rules.of(u)!) : kindOf(u)}</span>}
           empty="No users yet."
         />
       </Split>
@@ -150,6 +142,7 @@ interface Show {
 }
 
 function NewUser({ show, close }: Show & { close: () => void }) {
+  const why = missing("create", "users");
   const form = useForm({
     initial: { email: "" },
     check: v => ({ email: /^\S+@\S+$/.test(v.email.trim()) ? "" : "An e-mail, e.g. ana@example.org." }),
@@ -168,10 +161,10 @@ function NewUser({ show, close }: Show & { close: () => void }) {
         <div class="fields">
           <TextField label="E-mail" {...form.field("email")} maxlength={254} autofocus />
         </div>
-        <Problem error={form.problem} />
+        <Problem error={form.problem} why={why} />
         <div class="acts">
           <Button onClick={close}>Cancel</Button>
-          <Button kind="primary" type="submit" writes busy={form.busy}>
+          <Button kind="primary" type="submit" writes busy={form.busy} why={why}>
             Create user
           </Button>
         </div>

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { post } from "../api";
 import { onChange } from "../live";
-import { type FormKind, type FormValues, KINDS, bodyOf, check } from "../pictures/submission";
+import { EMPTY, type FormKind, type FormValues, KINDS, bodyOf, check } from "../pictures/submission";
 import type { WhatIfAnswer } from "../types";
 
 const PATH = "/api/v1/scheduler/what-if";
@@ -17,10 +17,20 @@ export function questionOf(v: FormValues, kind: FormKind, clusterId: string) {
   const wrong = check(v, kind);
   if (NEEDED.some(key => wrong[key])) return null;
   const { type } = KINDS[kind];
+  const open = Object.keys(wrong).filter(key => key.startsWith("spec.")); // begun, and not yet as the server takes it
   return JSON.stringify({
     type,
     workload: bodyOf(
-      { ...v, name: NAME, image: v.image || "none", command: "", args: "", workingDir: "", environment: "" },
+      {
+        ...v,
+        ...Object.fromEntries(open.map(key => [key, EMPTY[key as keyof FormValues]])),
+        name: NAME,
+        image: v.image || "none",
+        command: "",
+        args: "",
+        workingDir: "",
+        environment: "",
+      },
       kind,
       clusterId,
     ),
@@ -28,13 +38,11 @@ export function questionOf(v: FormValues, kind: FormKind, clusterId: string) {
   });
 }
 
+type Ask<A> = (question: string, abort: AbortSignal) => Promise<A>;
+
 // {answer, asking}: the answer is the last one until the next is there; null where none could be had.
-export function useWhatIf(v: FormValues, kind: FormKind, clusterId: string) {
-  const question = questionOf(v, kind, clusterId);
-  const [state, setState] = useState<{ question: string | null; answer: WhatIfAnswer | null }>({
-    question: null,
-    answer: null,
-  });
+export function useAnswer<A>(question: string | null, send: Ask<A>) {
+  const [state, setState] = useState<{ question: string | null; answer: A | null }>({ question: null, answer: null });
   useEffect(() => {
     if (question === null) return undefined;
     const abort = new AbortController();
@@ -42,7 +50,7 @@ export function useWhatIf(v: FormValues, kind: FormKind, clusterId: string) {
       asked = 0;
     const ask = async () => {
       asked = Date.now();
-      const answer = await post(PATH, JSON.parse(question), { signal: abort.signal }).catch(() => null);
+      const answer = await send(question, abort.signal).catch(() => null);
       if (!abort.signal.aborted)
         setState(old => ({ question, answer: answer ?? (old.question === question ? old.answer : null) }));
     };
@@ -63,3 +71,8 @@ export function useWhatIf(v: FormValues, kind: FormKind, clusterId: string) {
   }, [question]);
   return { answer: question === null ? null : state.answer, asking: question !== null && state.question !== question };
 }
+
+const send: Ask<WhatIfAnswer> = (question, signal) => post(PATH, JSON.parse(question), { signal });
+
+export const useWhatIf = (v: FormValues, kind: FormKind, clusterId: string) =>
+  useAnswer(questionOf(v, kind, clusterId), send);

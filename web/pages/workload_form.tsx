@@ -27,7 +27,7 @@ import type { Body, ComputeAsset, EnvironmentAsset, Project } from "../types";
 import { type Facts, startValues } from "./new_workload";
 import { SubmissionPanel, Verdict } from "./submission_panel";
 import { useWhatIf } from "./what_if";
-import { Compute, Ports, Rules, WhatToRun, Where } from "./workload_sections";
+import { Compute, Mounts, Rules, WhatToRun, Where } from "./workload_sections";
 import { Serving } from "./serving_section";
 import { usePolicy, useTemplate } from "./workload_sources";
 
@@ -56,7 +56,7 @@ function usePools({ facts, query }: FormProps, v: FormValues, set: Set, project?
     set("pools", value);
   };
   const fill = (values: Partial<FormValues>) => {
-    for (const [key, value] of Object.entries(values)) set(key as keyof FormValues, value);
+    for (const [key, value] of Object.entries(values)) set(key as keyof FormValues, value as never);
     if ("pools" in values) chose.current = true;
   };
   return { setPools, fill };
@@ -105,7 +105,7 @@ type Marked = { hint?: string; lock?: string };
 function useWorkloadForm(props: FormProps) {
   const { kind, facts, query, at } = props,
     { path } = KINDS[kind];
-  const initial = useMemo(() => startValues(facts, query), []);
+  const initial = useMemo(() => startValues(facts, query, kind), []);
   const projectOf = (values: FormValues) => facts.projects.find(p => p.id === values.project);
   const clusterOf = (values: FormValues) => projectOf(values)?.clusterId ?? "";
   const policy = useRef<Policy>({});
@@ -130,7 +130,7 @@ function useWorkloadForm(props: FormProps) {
   at.current = v.project;
   useEffect(() => document.getElementById("f-name")?.focus({ preventScroll: true }), []);
   const { setPools, fill } = usePools(props, v, set, project);
-  usePolicy(policy, kind, form, facts.copied ? {} : initial);
+  const isReady = usePolicy(policy, kind, form, facts.copied ? {} : initial);
   const template = useTemplate(query.template, kind, v, fill);
   const rules = ruled(v),
     added = addedVariables(policy.current, kind);
@@ -144,8 +144,7 @@ function useWorkloadForm(props: FormProps) {
     return { ...form.field(key), ...marked };
   };
   const types = useNodeTypes(kind, v, set, project);
-  const clusterId = clusterOf(v),
-    whatIf = useWhatIf(v, kind, clusterId);
+  const clusterId = clusterOf(v);
   const shared = {
     added,
     form,
@@ -156,8 +155,9 @@ function useWorkloadForm(props: FormProps) {
     project,
     clusterId,
     types,
-    whatIf,
+    whatIf: useWhatIf(v, kind, clusterId),
     template,
+    isReady,
     setPools,
     fill,
   };
@@ -172,12 +172,18 @@ export function WorkloadForm(props: FormProps) {
   const panel = { v: form.values, kind, project, facts, whatIf };
   return (
     <div class="form-page">
-      <form class="sheet" aria-label={verb} onSubmit={form.submit} ref={form.form} novalidate>
+      <form
+        class={"sheet" + (state.isReady ? "" : " waits")}
+        aria-label={verb}
+        onSubmit={form.submit}
+        ref={form.form}
+        novalidate
+      >
         <Where state={state} />
         <WhatToRun state={state} />
         <Compute state={state} />
         {kind === "inference" && <Serving state={state} />}
-        <Ports state={state} />
+        <Mounts state={state} />
         <Rules state={state} />
         <Problem error={form.problem} />
         <div class="submit-bar">

@@ -1,14 +1,14 @@
 // One workload beside the table: what it is, what one can do, and tabs. Pending opens with why, Failed with the log, others
 // with events.
 
-import { get, getAll } from "../api";
+import { get } from "../api";
 import { now, second } from "../clock";
 import { useData } from "../data";
 import { NONE, cpu, gpuCount, gpus, iso, memory, percent, plural, time } from "../format";
 import { Icon } from "../icons";
 import { Button, LinkButton } from "../parts/button";
 import { Code, curl } from "../parts/code";
-import { EventList, type Happening } from "../parts/event_list";
+import { EventList } from "../parts/event_list";
 import { type MetricChart, Metrics } from "../parts/metrics";
 import { Later } from "../parts/later";
 import { Menu } from "../parts/menu";
@@ -16,11 +16,14 @@ import { Facts, Pane, closePane } from "../parts/pane";
 import { Receipts, useReceipts } from "../parts/receipts";
 import { Empty, Loaded, Loading } from "../parts/states";
 import { Status } from "../parts/status";
-import { KINDS, type Submitted, commandOf, valuesOf } from "../pictures/submission";
+import { factsIn } from "../pictures/happenings";
+import { KINDS, type Submitted, copyOf } from "../pictures/submission";
+import { commandOf } from "../pictures/submission_command";
 import { may } from "../session";
-import type { Answer, Workload } from "../types";
-import { type Look, PHASES, WORDS } from "../words";
+import type { Workload } from "../types";
+import { WORDS } from "../words";
 import { canRun, formOf, pathOf, remove, run, stop, whyNot } from "../workload_actions";
+import { Connect } from "./connections";
 import { SubGroups } from "./sub_groups";
 import { Failure, Logs, Pods } from "./workload_pods";
 import { WorkloadWhy } from "./workload_why";
@@ -82,6 +85,7 @@ function Actions({ workload: w }: { workload: Workload }) {
   };
   return (
     <>
+      <Connect workload={w} />
       {canRun(w) ? (
         <Button small icon="play" why={whyNot("run", [w])} onClick={() => run([w])}>
           Run
@@ -123,10 +127,8 @@ function Events({ workload: w }: { workload: Workload }) {
   const events = useData(
     `events/${w.id}`,
     abort =>
-      getAll(`/api/v1/workloads/${w.id}/history`, "records", {}, { signal: abort, most: 200 }).then(records =>
-        records.map(asEvent),
-      ),
-    ["workload", "event", "pod"],
+      get("/api/v1/events", { workloadId: w.id, limit: 500 }, { signal: abort }).then(a => factsIn(a.events ?? [])),
+    ["event"],
   );
   const asked = useReceipts({ workloadId: w.id }),
     receipts = asked.data ?? [];
@@ -142,29 +144,20 @@ function Events({ workload: w }: { workload: Workload }) {
       <section>
         {receipts.length > 0 && <h3>All events</h3>}
         <Loaded of={events} what="Events">
-          {list => (list.length ? <EventList events={list} /> : <Empty>Nothing has happened yet.</Empty>)}
+          {facts => (facts.length ? <EventList facts={facts} /> : <Empty>Nothing has happened yet.</Empty>)}
         </Loaded>
       </section>
     </>
   );
 }
 
-type HistoryRecord = Answer<`/api/v1/workloads/${string}/history`>["records"][number];
-
-function asEvent({ meta, spec }: HistoryRecord): Happening {
-  if (spec.event) return spec.event;
-  const { phase, phaseMessage } = spec.phaseUpdate ?? {};
-  const { icon, tone, word = phase }: Partial<Look> = PHASES[phase ?? ""] ?? {};
-  return {
-    createdAt: meta.creationTimestamp,
-    type: "Normal",
-    reason: phase,
-    icon,
-    tone,
-    message: phaseMessage && phaseMessage !== phase ? `${word}. ${phaseMessage}` : word,
-  };
-}
-
+const usedOf = (used: string, promised: string, word: string) => ({
+  types: [used, promised],
+  names: {
+    [used]: { name: "used", tone: "accent", fill: 0.1 },
+    [promised]: { name: word, tone: "ink-3", dash: [1, 3] },
+  },
+});
 const CHARTS: MetricChart[] = [
   {
     title: "GPU utilization",
@@ -174,31 +167,26 @@ const CHARTS: MetricChart[] = [
     max: 100,
   },
   {
+    title: "GPU memory",
+    ...usedOf("GPU_MEMORY_USAGE_BYTES", "GPU_MEMORY_REQUEST_BYTES", "held"),
+    format: memory,
+    least: 1024 ** 3,
+  },
+  {
     title: "GPUs allocated",
     types: ["GPU_ALLOCATION"],
     names: { GPU_ALLOCATION: { name: "allocated", tone: "ink", fill: 0.09 } },
     format: gpus,
   },
-  {
-    title: "CPU cores",
-    types: ["CPU_USAGE_CORES", "CPU_REQUEST_CORES"],
-    names: {
-      CPU_USAGE_CORES: { name: "used", tone: "accent", fill: 0.1 },
-      CPU_REQUEST_CORES: { name: "asked", tone: "ink-3", dash: [1, 3] },
-    },
-    format: cpu,
-  },
+  { title: "CPU cores", ...usedOf("CPU_USAGE_CORES", "CPU_REQUEST_CORES", "asked"), format: cpu },
   {
     title: "CPU memory",
-    types: ["CPU_MEMORY_USAGE_BYTES", "CPU_MEMORY_REQUEST_BYTES"],
-    names: {
-      CPU_MEMORY_USAGE_BYTES: { name: "used", tone: "accent", fill: 0.1 },
-      CPU_MEMORY_REQUEST_BYTES: { name: "asked", tone: "ink-3", dash: [1, 3] },
-    },
+    ...usedOf("CPU_MEMORY_USAGE_BYTES", "CPU_MEMORY_REQUEST_BYTES", "asked"),
     format: memory,
     least: 1024 ** 3,
   },
 ];
+
 function Measured({ workload: w }: { workload: Workload }) {
   const until = () => (OVER.includes(w.phase) && w.completedAt ? Date.parse(w.completedAt) : now());
   return <Metrics path={`/api/v1/workloads/${w.id}/metrics`} charts={CHARTS} group={w.id} until={until} />;
@@ -234,7 +222,7 @@ function formsOf(w: Workload, submitted: SubmittedWorkload) {
   return {
     json,
     curl: curl("POST", KINDS[kind].path, body),
-    cli: commandOf(valuesOf({ projectId, spec }, name), kind, w.projectName),
+    cli: commandOf(copyOf({ projectId, spec }, name, kind), kind, w.projectName),
   };
 }
 

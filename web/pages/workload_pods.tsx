@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { getAll } from "../api";
 import { now, second } from "../clock";
 import { useData } from "../data";
-import { NONE, duration, gpus, iso, since } from "../format";
+import { NONE, cpu, duration, gpus, iso, memory, percent, since } from "../format";
 import { Because } from "../parts/because";
 import { readLog, splitTime } from "../parts/log_lines";
 import { LogView } from "../parts/log_view";
@@ -16,6 +16,10 @@ import { PHASES } from "../words";
 const OVER = ["Completed", "Failed", "Stopped"];
 const STATES = { ...PHASES, Succeeded: PHASES.Completed, ContainerCreating: PHASES.Creating };
 const LAST_LINES = 5;
+const HEADS = ["Pod", "Status", "Exit code", "Restarts", "Node", "GPUs", "GPU use", "GPU memory", "CPU use", "Memory"];
+
+/** "2 / 4": running, of those that it asked for. */
+export const podsOf = (w: Workload) => `${w.runningPods ?? 0} / ${w.requestedPods?.number ?? NONE}`;
 
 function usePods(w: Workload) {
   return useData(
@@ -42,8 +46,8 @@ export function Pods({ workload: w }: { workload: Workload }) {
             <table class="share">
               <thead>
                 <tr>
-                  {["Pod", "Status", "Exit code", "Restarts", "Node", "GPUs"].map((head, i) => (
-                    <th key={head} scope="col" class={i === 2 || i === 3 ? "num" : undefined}>
+                  {HEADS.map((head, i) => (
+                    <th key={head} scope="col" class={i === 2 || i === 3 || i > 5 ? "num" : undefined}>
                       {head}
                     </th>
                   ))}
@@ -71,6 +75,10 @@ export function Pods({ workload: w }: { workload: Workload }) {
                       {gpus(p.allocatedResources?.gpu ?? 0)}
                       {p.gpuIndices?.length ? <span class="muted"> · no. {p.gpuIndices.join(", ")}</span> : ""}
                     </td>
+                    <td class="num">{percent(p.used?.gpuUtilization)}</td>
+                    <td class="num">{memory(p.used?.gpuMemoryBytes)}</td>
+                    <td class="num">{cpu(p.used?.cpuCores)}</td>
+                    <td class="num">{memory(p.used?.cpuMemoryBytes)}</td>
                   </tr>
                 ))}
               </tbody>

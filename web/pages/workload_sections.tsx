@@ -2,8 +2,9 @@
 import { gpuCount, gpus } from "../format";
 import { Icon } from "../icons";
 import { CheckField, NumberField, OrderField, Presets, Section, SelectField, TextField } from "../parts/form";
-import { PortsField } from "../parts/ports_field";
+import { Menu } from "../parts/menu";
 import { freeText, poolNames, standardPools } from "../pictures/choices";
+import { moreFields } from "../pictures/submission_more";
 import { FRAMEWORKS, KINDS, PRIORITIES, check, computeOf, fromCompute, fromEnvironment } from "../pictures/submission";
 import { sharesByPool, sumParts } from "../pictures/shares";
 import { limitsOf } from "../pictures/unit_rules";
@@ -11,6 +12,7 @@ import { may } from "../session";
 import type { Project } from "../types";
 import { SaveAsset } from "./save_asset";
 import type { WorkloadState } from "./workload_form";
+import { Data, FieldsFold, Fold, MoreFields, Things, things } from "./workload_more";
 
 type Props = { state: WorkloadState };
 const noBlur = () => {};
@@ -119,21 +121,29 @@ export function WhatToRun({ state }: Props) {
   );
 }
 
-function MoreToRun({ state: { added, field, template } }: Props) {
+function MoreToRun({ state }: Props) {
+  const { added, field, kind, template } = state,
+    fields = moreFields("run", kind),
+    list = things("variables");
   const adds = added.length ? `. A policy adds ${added.join(", ")}` : "";
+  const keys = ["environment", "workingDir", ...[...fields, ...list].map(f => `spec.${"id" in f ? f.id : f.path}`)];
   return (
-    <details class="f" open={Boolean(template.saidOf("environment"))}>
-      <summary>Environment variables and working directory</summary>
-      <div class="fields inner">
-        <TextField
-          label="Environment variables"
-          mono
-          rows={3}
-          {...field("environment", `One NAME=value a line${adds}`)}
-        />
-        <TextField label="Working directory" mono {...field("workingDir")} />
-      </div>
-    </details>
+    <Fold
+      state={state}
+      title="Environment variables and working directory"
+      keys={keys}
+      open={Boolean(template.saidOf("environment"))}
+    >
+      <TextField
+        label="Environment variables"
+        mono
+        rows={3}
+        {...field("environment", `One NAME=value a line${adds}`)}
+      />
+      <Things state={state} list={list} add="Variable from elsewhere" />
+      <TextField label="Working directory" mono size="half" {...field("workingDir")} />
+      <MoreFields state={state} fields={fields} />
+    </Fold>
   );
 }
 
@@ -177,6 +187,13 @@ export function Compute({ state }: Props) {
       <CheckField label="Large shared memory (/dev/shm)" {...field("shm")} />
       <Pools state={state} />
       <NodeType state={state} />
+      <FieldsFold
+        state={state}
+        title="GPU memory, limits, tolerations"
+        fold="compute"
+        list={things("tolerations")}
+        add="Toleration"
+      />
     </Section>
   );
 }
@@ -257,21 +274,17 @@ function Pools({
         remove={id => setPools(old => old.filter(p => p !== id))}
       />
       {unused.length > 0 && (
-        <SelectField
-          label="Add a node pool"
-          size="half"
-          path="addPool"
-          value=""
-          onBlur={noBlur}
-          onValue={name => name && setPools(old => [...old, name])}
-          options={[
-            { value: "", label: "Choose" },
-            ...unused.map(value => ({
-              value,
-              label: [value, freeText(facts.free, value)].filter(Boolean).join(" · "),
-            })),
-          ]}
-        />
+        <div class="f">
+          <Menu
+            small
+            icon="plus"
+            text="Node pool"
+            items={unused.map(name => ({
+              label: [name, freeText(facts.free, name)].filter(Boolean).join(" · "),
+              onClick: () => setPools(old => [...old, name]),
+            }))}
+          />
+        </div>
       )}
     </>
   );
@@ -299,29 +312,26 @@ function NodeType({
   );
 }
 
-export function Ports({
-  state: {
-    field,
-    form: { set, values: v },
-    kind,
-  },
-}: Props) {
-  if (kind !== "workspace" && !v.ports.length) return null;
+export function Mounts({ state }: Props) {
   return (
-    <Section title="Ports" help="What others can reach in it.">
-      <PortsField value={v.ports} error={field("ports").error} onValue={list => set("ports", list)} />
-    </Section>
+    <>
+      <Section title="Data" help="Paths are those in the container.">
+        <Data state={state} />
+      </Section>
+      <Section title="Ports and URLs" help="What others can reach in it.">
+        <Things state={state} list={things("ports")} add="Port or URL" />
+      </Section>
+    </>
   );
 }
 
-export function Rules({
-  state: {
+export function Rules({ state }: Props) {
+  const {
     field,
     form: { values: v },
     kind,
     project,
-  },
-}: Props) {
+  } = state;
   const { priority, firm } = KINDS[kind];
   const isFirm = v.preemptibility ? v.preemptibility === "non-preemptible" : firm;
   const limits = limitsOf(project?.effective?.schedulingRules, kind === "workspace", isFirm);
@@ -352,6 +362,9 @@ export function Rules({
           </span>
         </p>
       )}
+      {kind !== "inference" && <FieldsFold state={state} title="When it stops, ends and goes" fold="end" />}
+      <FieldsFold state={state} title="Security" fold="security" />
+      <FieldsFold state={state} title="Category, labels, annotations" fold="marks" />
     </Section>
   );
 }

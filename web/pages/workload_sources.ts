@@ -11,7 +11,7 @@ type SetValues = (change: (old: FormValues) => FormValues) => void;
 
 /**
  * The effective policy of the chosen project: kept for who checks the form, and its defaults where nobody typed. start: what
- * the fields got without it.
+ * the fields got without it. True once it has been known.
  */
 export function usePolicy(
   kept: { current: Policy },
@@ -25,13 +25,16 @@ export function usePolicy(
       answer => (kept.current = (answer?.effective ?? {}) as Policy),
       () => (kept.current = {}), // without a policy the server alone says what it refuses
     );
-  const { data } = useData(v.project ? `policy/${kind}/${v.project}` : null, ask, ["policy"]);
+  const known = useRef(false); // what a policy says of fields makes them higher: they come with it
+  const { data, loading } = useData(v.project ? `policy/${kind}/${v.project}` : null, ask, ["policy"]);
   useEffect(() => {
     if (!data) return;
     const next = withDefaults(v, given.current, start, data, kind);
     given.current = next.given;
-    if (Object.keys(next.values).length) setValues(old => ({ ...old, ...next.values }));
+    if (Object.keys(next.values).length) setValues(old => ({ ...old, ...next.values }) as FormValues);
   }, [data]);
+  known.current ||= !v.project || !loading;
+  return known.current;
 }
 
 /** The chosen template: what it filled is said at its field until another value stands there. */

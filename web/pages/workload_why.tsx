@@ -13,6 +13,7 @@ import { Fixes } from "../parts/fixes";
 import { type Fact, Facts } from "../parts/pane";
 import { SoloBar } from "../parts/quota_bar";
 import { Loaded, Loading } from "../parts/states";
+import { factsIn } from "../pictures/happenings";
 import { poolParts } from "../pictures/shares";
 import { closed, hrefOfFix, isExpected } from "../pictures/what_if";
 import { may } from "../session";
@@ -78,7 +79,7 @@ function Card({ workload: w, explanation: e, trial }: CardProps) {
     <>
       <section aria-label="Explanation">
         <Because icon={icon} tone={tone} one={closed(e.sentence)} two={closed(e.why)} />
-        {waits && e.forecast && isExpected(e.forecast) && (
+        {waits && !trial?.loading && e.forecast && isExpected(e.forecast) && (
           <Expected
             forecast={
               trial?.data?.verdict === "Waits" && trial.data.forecast && trial.data.forecast.kind !== "never"
@@ -88,7 +89,7 @@ function Card({ workload: w, explanation: e, trial }: CardProps) {
           />
         )}
       </section>
-      {project && (
+      {project && !trial?.loading && (
         <section>
           <h3>
             {project.name} in {e.pool}
@@ -124,7 +125,7 @@ interface RestProps {
   givers: Giver[];
 }
 
-// What stands below the trial waits for it, so that nothing moves down.
+// What the trial changes, and what stands below that, waits for it, so that nothing moves down.
 function Rest({ w, e, project, department, requestedGpus, waits, findings, givers }: RestProps) {
   return (
     <>
@@ -161,7 +162,7 @@ function Rest({ w, e, project, department, requestedGpus, waits, findings, giver
       {e.evidence && e.evidence.length > 0 && (
         <section>
           <h3>So far</h3>
-          <EventList events={e.evidence.filter(o => o !== null)} />
+          <EventList facts={factsIn(e.evidence.filter(o => o !== null))} />
         </section>
       )}
     </>

@@ -5,6 +5,7 @@ import { useData } from "../data";
 import { type Amount, NONE, bytes, cpu, duration, gpus, iso, memory, since, time } from "../format";
 import { Icon } from "../icons";
 import { Button, LinkButton } from "../parts/button";
+import { Counted } from "../parts/counted";
 import { Page } from "../parts/page";
 import { Pane, Split } from "../parts/pane";
 import { Fault, Loading } from "../parts/states";
@@ -16,12 +17,18 @@ import { newWorkload, scope, scopeFilter } from "../session";
 import type { Workload } from "../types";
 import { PHASES, TYPES } from "../words";
 import { canRun, canStop, remove, run, stop, whyNot } from "../workload_actions";
+import { ConnectionCount, Connections } from "./connections";
 import { QuickTabs } from "./quick_tabs";
 import { WorkloadPane } from "./workload_pane";
+import { Pods, podsOf } from "./workload_pods";
 
 const KINDS = ["workload", "pod"];
 const asked = (w: Workload) => w.workloadRequestedResources?.gpu?.request ?? 0;
 const held = (w: Workload) => w.allocatedResources?.gpu ?? 0;
+// What is over holds nothing any more, and asks for nothing.
+const isOver = (w: Workload) => w.phase === "Completed" || w.phase === "Failed" || w.phase === "Stopped";
+const gpuText = (w: Workload) =>
+  held(w) === asked(w) || isOver(w) ? gpus(asked(w)) : `${gpus(held(w))} / ${gpus(asked(w))}`;
 export const poolsOf = (w: Workload) => (w.currentNodePools?.length ? w.currentNodePools : w.requestedNodePools) ?? [];
 const at = (value: string | null | undefined) => (
   <time datetime={value ?? undefined} data-tip={iso(value)}>
@@ -87,14 +94,14 @@ const COLUMNS: Column<Workload>[] = [
     num: true,
     sort: "allocatedGPU",
     filter: { field: "allocatedGPU", type: "number" },
-    text: w => (held(w) === asked(w) ? gpus(held(w)) : `${gpus(held(w))} / ${gpus(asked(w))}`),
+    text: gpuText,
     csv: w => held(w),
     cell: w =>
       held(w) === asked(w) ? (
         gpus(held(w))
       ) : (
-        <span class="muted">
-          {gpus(held(w))} / {gpus(asked(w))}
+        <span class="muted" data-tip={isOver(w) ? "It asked for these and holds none now." : undefined}>
+          {gpuText(w)}
         </span>
       ),
   },
@@ -127,7 +134,12 @@ const COLUMNS: Column<Workload>[] = [
     id: "pods",
     label: "Pods",
     num: true,
-    text: w => `${w.runningPods ?? 0} / ${w.requestedPods?.number ?? NONE}`,
+    text: podsOf,
+    cell: w => (
+      <Counted text={podsOf(w)} count={w.requestedPods?.number ?? 0} title={`Pods of ${w.name}`}>
+        {() => <Pods workload={w} />}
+      </Counted>
+    ),
     low: true,
   },
   {
@@ -154,6 +166,20 @@ const COLUMNS: Column<Workload>[] = [
     sort: "category",
     filter: { field: "category", many: true, values: values(["Build", "Train", "Deploy"]) },
     text: w => w.category,
+    hidden: true,
+  },
+  {
+    id: "waits",
+    label: "Waits for",
+    filter: { field: "waitsFor" },
+    text: w => w.explanation?.code ?? NONE,
+    hidden: true,
+  },
+  {
+    id: "waits-in",
+    label: "Waits in",
+    filter: { field: "waitsIn" },
+    text: w => w.requestedNodePools?.join(", ") || NONE,
     hidden: true,
   },
   { id: "priority", label: "Priority", sort: "priority", text: w => w.priorityClassName, hidden: true },
@@ -204,6 +230,14 @@ const COLUMNS: Column<Workload>[] = [
     num: true,
     text: w =>
       amount(w.workloadRequestedResources?.cpuMemory?.request, bytes(w.allocatedResources?.cpuMemory) ?? 0, memory),
+    hidden: true,
+  },
+  {
+    id: "connections",
+    label: "Connections",
+    num: true,
+    text: w => String(w.externalConnections?.length ?? 0),
+    cell: w => <ConnectionCount workload={w} />,
     hidden: true,
   },
   { id: "image", label: "Image", text: w => w.images?.[0] ?? NONE, hidden: true },
@@ -293,6 +327,7 @@ export default function Workloads() {
           empty={EMPTY()}
         />
       </Split>
+      <Connections />
     </Page>
   );
 }

@@ -240,6 +240,20 @@ function skeleton(latest: { current: State }): ChartConfiguration<"line"> {
   };
 }
 
+function datasetOf(s: Series, view: Range) {
+  const data = corners(s.points, view);
+  return {
+    data,
+    pointRadius: data.length === 1 ? 3 : 0, // one sample makes no line
+    pointBackgroundColor: token(s.tone),
+    clip: 4,
+    borderColor: token(s.tone),
+    borderWidth: s.quiet ? 1 : s.dash ? 1.25 : 1.75,
+    borderDash: s.dash ?? [],
+    spanGaps: false,
+  };
+}
+
 // Lines, axes and colours.
 function furnish(c: Chart<"line">, { lines, view, axis, group, format }: State, width: number) {
   const ink3 = token("ink-3"),
@@ -253,13 +267,7 @@ function furnish(c: Chart<"line">, { lines, view, axis, group, format }: State, 
   const right = group ? NAMES : Math.min(130, longest * 6.6 + 10);
   const left = group ? 52 : Math.ceil(Math.max(...axis.ticks.map(t => t.label.length)) * 6.3) + 8;
   const number = Math.max(2, Math.floor((width - left - right) / 80));
-  c.data.datasets = lines.map(s => ({
-    data: corners(s.points, view),
-    borderColor: token(s.tone),
-    borderWidth: s.quiet ? 1 : s.dash ? 1.25 : 1.75,
-    borderDash: s.dash ?? [],
-    spanGaps: false,
-  }));
+  c.data.datasets = lines.map(s => datasetOf(s, view));
   c.options.layout!.padding = { top: 8, right, bottom: 0, left: 0 };
   c.options.scales = {
     x: {

@@ -1,147 +1,63 @@
 // The cluster from 65 nodes on: one canvas, drawn whole, at most once per frame. Three zooms; arrow keys move a visible
 // cursor whose text is in a live region; pointing shows the tip; Enter opens the node.
-import type { TargetedMouseEvent } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import type { RefObject, TargetedMouseEvent } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useWidth } from "../data";
-import { gpus, ratio } from "../format";
 import { theme } from "../prefs";
 import { go } from "../router";
-import { type MapCell, type MapPool, heat, sentenceOf } from "../pictures/cluster_map";
-import { type Hit, type Layout, ZOOMS, hit, layout, wordsAt } from "../pictures/cluster_canvas";
-import { slotOf } from "../pictures/slots";
+import { type Look, type MapPool, sentenceOf } from "../pictures/cluster_map";
+import { type Hit, type Layout, hit, layout, within, wordsAt } from "../pictures/cluster_canvas";
+import { type Scene, paintMap } from "../pictures/map_paint";
 import { Seg } from "./button";
-import type { Look } from "./cluster_map";
 import { ofKey } from "../keys";
 
-const TOKENS = [
-  "surface",
-  "sunken",
-  "line-strong",
-  "ink",
-  "ink-2",
-  "ink-3",
-  "bad",
-  "bad-soft",
-  "ok",
-  "accent",
-  "p1",
-  "p2",
-  "p3",
-  "p4",
-  "p5",
-  "p6",
-  "p7",
-  "p8",
-];
+const TOKENS = "surface sunken line-strong ink ink-2 ink-3 on-ink bad bad-soft warn ok ok-soft accent".split(" ");
+for (let i = 1; i <= 8; i++) TOKENS.push(`p${i}`, `on${i}`);
+
 function readTokens() {
   const style = getComputedStyle(document.documentElement);
   return Object.fromEntries(TOKENS.map(t => [t, style.getPropertyValue(`--${t}`).trim()]));
 }
 
-interface Box {
-  x: number;
-  y: number;
-  w: number;
-  h: number;
-}
-interface Options extends Look {
-  tone: Record<string, string>;
-  zoom: number;
-  at: Hit | null;
-  width: number;
-}
-interface Paints extends Options {
-  colour: (id: string | null | undefined) => string;
-}
-
-function drawCell(pen: CanvasRenderingContext2D, device: MapCell, box: Box, paints: Paints) {
-  const { colour, view, colours, lifted, tone } = paints;
-  const { x, y, w, h } = box;
-  if (device.state === "down") {
-    pen.fillStyle = tone.bad;
-    pen.fillRect(x, y, w, h);
-    return;
-  }
-  if (!device.workloads.length || view === "health") {
-    pen.fillStyle = view === "health" ? tone.ok : tone.sunken;
-    pen.globalAlpha = view === "health" && !device.workloads.length ? 0.3 : 1;
-    pen.fillRect(x, y, w, h);
-    pen.globalAlpha = 1;
-    return;
-  }
-  let left = 0;
-  for (const part of device.workloads) {
-    const share = Math.min(part.share ?? 1, 1 - left);
-    const step = heat(device.utilization);
-    pen.fillStyle =
-      view === "utilization" ? tone.accent : colours.has(part.projectId) ? colour(part.projectId) : tone["ink-3"];
-    pen.globalAlpha =
-      view === "utilization"
-        ? 0.15 + 0.2 * (step ?? 0)
-        : lifted && lifted !== part.projectId
-          ? 0.18
-          : colours.has(part.projectId)
-            ? 1
-            : 0.45;
-    pen.fillRect(x + left * w, y, w * share, h);
-    if (part.preemptible === false && h >= 7) {
-      pen.fillStyle = tone.ink;
-      pen.fillRect(x + left * w, y + h - 2, w * share, 2);
+// Tiles of 4 pixels: a dot in each, or a line on two sides.
+function tiles(pen: CanvasRenderingContext2D, scale: number) {
+  const made = new Map<string, CanvasPattern>();
+  return (kind: string, tone: string) => {
+    const key = kind + tone,
+      known = made.get(key);
+    if (known) return known;
+    const tile = document.createElement("canvas");
+    tile.width = tile.height = 4 * scale;
+    const dot = tile.getContext("2d")!;
+    dot.scale(scale, scale);
+    dot.fillStyle = tone;
+    dot.globalAlpha = kind === "idle" ? 1 : 0.45;
+    if (kind === "grid") {
+      dot.fillRect(0, 0, 4, 0.75);
+      dot.fillRect(0, 0, 0.75, 4);
+    } else {
+      dot.arc(2, 2, 0.9, 0, 7);
+      dot.fill();
     }
-    left += share;
-  }
-  pen.globalAlpha = 1;
+    const pattern = pen.createPattern(tile, "repeat")!;
+    pattern.setTransform(new DOMMatrix().scale(1 / scale));
+    made.set(key, pattern);
+    return pattern;
+  };
 }
 
-function paint(canvas: HTMLCanvasElement, map: Layout, options: Options) {
-  const scale = devicePixelRatio || 1,
-    { tone, zoom, at } = options;
-  canvas.width = Math.round(options.width * scale);
-  canvas.height = Math.round(map.height * scale);
+type Drawn = Omit<Scene, "tone" | "texture">;
+
+function paint(canvas: HTMLCanvasElement, scene: Drawn, width: number, top: number, height: number) {
+  const scale = Math.ceil(devicePixelRatio || 1);
+  canvas.width = Math.round(width * scale);
+  canvas.height = Math.round(height * scale);
+  canvas.style.top = `${top}px`;
   const pen = canvas.getContext("2d")!;
   pen.scale(scale, scale);
-  pen.clearRect(0, 0, options.width, map.height);
-  pen.textBaseline = "middle";
-  const cache = new Map<string | null | undefined, string>();
-  const colour: Paints["colour"] = id => cache.get(id) ?? cache.set(id, tone[`p${slotOf(id).colour}`]).get(id)!;
-  for (const { pool, x, y } of map.heads) {
-    pen.font = "600 13px Inter Variable, system-ui";
-    pen.fillStyle = tone.ink;
-    pen.fillText(pool.name, x, y + 10);
-    pen.font = "12px Inter Variable, system-ui";
-    pen.fillStyle = tone["ink-2"];
-    pen.fillText(
-      `${gpus(pool.held)} of ${gpus(pool.total)} · ${ratio(pool.held, pool.total)}`,
-      x + 16 + pool.name.length * 9,
-      y + 10,
-    );
-  }
-  pen.font = "10px ui-monospace, monospace";
-  const gap = map.rowHeight >= 8 ? 1 : 0.5;
-  for (const place of map.places) {
-    if (place.index % ZOOMS[zoom].name === 0 || place.first) {
-      pen.fillStyle = place.row.state === "ready" ? tone["ink-2"] : tone.bad;
-      pen.fillText(place.row.name.slice(0, map.rowHeight >= 16 ? 11 : 9), place.x, place.y + map.rowHeight / 2);
-    }
-    for (const [i, device] of place.row.cells.entries()) {
-      drawCell(
-        pen,
-        device,
-        { x: place.x + place.left + i * place.cell, y: place.y + gap / 2, w: place.cell - gap, h: map.rowHeight - gap },
-        { ...options, colour },
-      );
-    }
-  }
-  if (at) {
-    pen.strokeStyle = tone.ink;
-    pen.lineWidth = 2;
-    pen.strokeRect(
-      at.place.x + at.place.left + (at.cell ?? 0) * at.place.cell - 1,
-      at.place.y - 1,
-      at.place.cell + 1,
-      map.rowHeight + 1,
-    );
-  }
+  pen.translate(0, -top);
+  const map = within(scene.map, top, top + height);
+  paintMap(pen, { ...scene, map, tone: readTokens(), texture: tiles(pen, scale) });
 }
 
 // The place after an arrow key; from nowhere the first.
@@ -161,25 +77,62 @@ const SIZES = [
 
 const nodeHref = ({ place }: Hit) => `/nodes?open=${encodeURIComponent(place.row.name)}`;
 
-export function ClusterCanvas({ pools, view, lifted, colours }: Look & { pools: MapPool[] }) {
-  const [ref, width] = useWidth();
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const [zoom, setZoom] = useState(0);
-  const [at, setAt] = useState<Hit | null>(null);
-  const map = width > 0 ? layout(pools, { width, zoom }) : null;
-  const mode = theme.value;
+// How much fits: from how many nodes on a smaller size is the first.
+const MANY = [400, 1000];
+
+// The cursor where its node is now: rows and sizes change under it.
+const kept = (map: Layout, at: Hit) => {
+  const place = map.places.find(p => p.row.name === at.place.row.name);
+  return place ? { ...at, place } : null;
+};
+
+// Keeps the cursor in sight, clear of the sticky header and of the tabs at the bottom.
+function reveal(canvas: HTMLElement, y: number) {
+  const at = canvas.getBoundingClientRect().top + y,
+    beyond = Math.min(0, at - 80) || Math.max(0, at + 80 - innerHeight);
+  if (beyond) scrollBy(0, beyond);
+}
+
+const WHOLE = 2400, // no higher is drawn whole; else what is in sight
+  AROUND = 200; // and so much around it
+
+// At most once a frame; again where the page is scrolled further than what is drawn.
+function usePaint(canvas: RefObject<HTMLCanvasElement | null>, width: number, scene: Drawn | null) {
+  const [top, setTop] = useState(0);
+  const full = scene?.map.height ?? 200,
+    whole = full <= WHOLE;
   useEffect(() => {
-    if (!map) return undefined;
-    const options = { width, zoom, view, lifted, colours, at };
+    const look = () => {
+      const above = -(canvas.current?.parentElement?.getBoundingClientRect().top ?? 0);
+      setTop(whole ? 0 : Math.max(0, Math.round(above / AROUND - 1) * AROUND));
+    };
+    look();
+    addEventListener("scroll", look, { passive: true });
+    return () => removeEventListener("scroll", look);
+  }, [whole]);
+  useEffect(() => {
+    const height = whole ? full : Math.min(full - top, innerHeight + 3 * AROUND);
     const frame = requestAnimationFrame(
-      () => canvas.current && paint(canvas.current, map, { ...options, tone: readTokens() }),
+      () => canvas.current && scene && paint(canvas.current, scene, width, top, height),
     );
     return () => cancelAnimationFrame(frame);
   });
+  return top;
+}
+
+export function ClusterCanvas({ pools, ...look }: Look & { pools: MapPool[] }) {
+  const [ref, width] = useWidth();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const nodes = pools.reduce((sum, p) => sum + p.rows.length, 0);
+  const [zoom, setZoom] = useState(MANY.filter(n => nodes > n).length);
+  const [at, setAt] = useState<Hit | null>(null);
+  const map = useMemo(() => (width > 0 ? layout(pools, { width, zoom }) : null), [pools, width, zoom]);
+  const mode = theme.value;
+  const top = usePaint(canvas, width, map && { ...look, map, zoom, at: at && kept(map, at) });
   const point = (event: TargetedMouseEvent<HTMLCanvasElement>) => {
     const element = event.currentTarget,
       box = element.getBoundingClientRect();
-    const found = map && hit(map, event.clientX - box.left, event.clientY - box.top);
+    const found = map && hit(map, event.clientX - box.left, event.clientY - box.top + top);
     if (found) element.dataset.tip = wordsAt(found);
     else delete element.dataset.tip;
     return found;
@@ -189,7 +142,9 @@ export function ClusterCanvas({ pools, view, lifted, colours }: Look & { pools: 
     if (event.key === "Enter" && at) go(nodeHref(at));
     if (!steps || !map?.places.length) return;
     event.preventDefault();
-    setAt(stepped(map, at, steps));
+    const next = stepped(map, at, steps);
+    setAt(next);
+    reveal(canvas.current!.parentElement!, next.place.y);
   };
   const open = (event: TargetedMouseEvent<HTMLCanvasElement>) => {
     const found = point(event);
@@ -202,11 +157,11 @@ export function ClusterCanvas({ pools, view, lifted, colours }: Look & { pools: 
       <div class="bar">
         <Seg label="Zoom" options={SIZES} value={zoom} onChange={setZoom} />
       </div>
-      <div ref={ref}>
+      <div ref={ref} class="cells-room">
+        <svg width="1" height={map?.height ?? 200} />
         <canvas
           ref={canvas}
           class="cells"
-          height={map?.height ?? 200}
           tabindex={0}
           role="application"
           aria-label={`${pools.map(sentenceOf).join(" ")} Arrow keys move through the GPUs.`}

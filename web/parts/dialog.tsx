@@ -17,9 +17,11 @@ interface DialogProps {
 export function Dialog({ label, labelledby, class: more = "", onClose, firm, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
-    const before = document.activeElement as HTMLElement | null;
-    ref.current?.showModal();
+    const before = document.activeElement as HTMLElement | null,
+      dialog = ref.current;
+    dialog?.showModal();
     return () => {
+      dialog?.close(); // while it is open, nothing else takes the focus
       if (before?.isConnected) before.focus?.({ preventScroll: true });
     };
   }, []);

@@ -1,91 +1,120 @@
-// What happened: time, icon, sentence that starts with who; newest first, a day line at midnight. Repeated events fold.
-import type { ComponentChildren } from "preact";
+// What happened: time, icon, one sentence a fact; newest first, with a line at midnight and where long nothing happened. A fact
+// of several steps shows them on a click.
+import { useRef, useState } from "preact/hooks";
 import { minute, now } from "../clock";
-import { clock, day, iso } from "../format";
-import { Icon, type IconName } from "../icons";
-import type { Event } from "../types";
-import { REASONS } from "../words";
+import { clock, count, day, iso, plural } from "../format";
+import { Icon } from "../icons";
+import { type Fact, breakBefore, piecesOf } from "../pictures/happenings";
+import { OBJECT_ICONS, REASONS } from "../words";
+import { atRest } from "./table_rows";
 
-/** An event of the API, or what the page puts among them. */
-export interface Happening {
-  createdAt: string;
-  id?: string;
-  type?: string;
-  reason?: string;
-  message?: string;
-  workloadId?: string | null;
-  workloadName?: string | null;
-  projectName?: string | null;
-  icon?: IconName;
-  tone?: string;
-  involvedObject?: Event["involvedObject"];
-}
-type Who = (event: Happening) => ComponentChildren;
-type Folded = Happening & { times: number; first: string };
+const HOUR_MS = 3600000;
+const keyOf = (fact: Fact) => fact.steps[0].id ?? fact.steps[0].createdAt;
+const timeOf = (fact: Fact) => fact.steps[fact.steps.length - 1].createdAt;
 
-// Neighbours that say the same fold into one with a number. events: {createdAt, type, reason, message, workloadId?, …}
-export function fold(events: Happening[]) {
-  const out: Folded[] = [];
-  for (const e of events) {
-    const last = out.at(-1);
-    if (last && last.reason === e.reason && last.message === e.message && last.workloadId === e.workloadId) {
-      last.times += 1;
-      last.first = e.createdAt;
-    } else {
-      out.push({ ...e, times: 1, first: e.createdAt });
-    }
-  }
-  return out;
-}
-
-export function EventList({ events, who }: { events: Happening[]; who?: Who }) {
-  const folded = fold(events);
-  const today = new Date(minute.value || now()).toDateString();
-  let before = today;
+/** named: each fact says whose it is. */
+export function EventList({ facts, named = false }: { facts: Fact[]; named?: boolean }) {
+  const [open, setOpen] = useState<string[]>([]);
+  const at = minute.value || now();
+  let before: string | undefined;
+  // Rows are known by their places: what comes new changes their words and moves none of them.
   return (
     <ol class="ev">
-      {folded.map(e => {
-        const date = new Date(e.createdAt).toDateString();
-        const line = date !== before && (
-          <li class="day" key={"day" + date}>
-            {day(e.createdAt)}
-          </li>
-        );
-        before = date;
-        const [icon, tone] = e.icon
-          ? [e.icon, e.tone]
-          : (REASONS[e.reason ?? ""] ?? ["info", e.type === "Warning" ? "warn" : "off"]);
-        return (
-          <>
-            {line}
-            <li key={e.id ?? e.createdAt + e.message}>
-              <time datetime={e.createdAt} data-tip={iso(e.createdAt)}>
-                {clock(e.createdAt)}
-              </time>
-              <Icon name={icon} tone={tone} />
-              <span>
-                {who ? who(e) : null}
-                {sentence(e, who)}
-                {e.times > 1 && (
-                  <>
-                    {" "}
-                    <span class="muted">
-                      ({e.times} times since {clock(e.first)})
-                    </span>
-                  </>
-                )}
-              </span>
+      {facts.flatMap((fact, place) => {
+        const time = timeOf(fact),
+          rest = breakBefore(before, time, at, day),
+          key = keyOf(fact),
+          isOpen = open.includes(key);
+        before = time;
+        const { reason = "", type, involvedObject: object } = fact.tells;
+        const other = OBJECT_ICONS[object?.kind ?? ""] ?? "info";
+        const [icon, tone] = REASONS[reason] ?? [other, type === "Warning" ? "warn" : "off"];
+        return [
+          rest && (
+            <li class="day" key={`rest${place}`}>
+              {rest}
             </li>
-          </>
-        );
+          ),
+          <li key={place}>
+            <Time of={time} at={at} />
+            <Icon name={icon} tone={tone} />
+            <div>
+              {piecesOf(fact, at, named).map((piece, i) =>
+                typeof piece === "string" ? (
+                  piece
+                ) : (
+                  <a key={i} class={i ? "" : "plain strong"} href={piece.href}>
+                    {piece.text}
+                  </a>
+                ),
+              )}{" "}
+              {fact.steps.length > 1 && (
+                <button
+                  type="button"
+                  class="link muted nowrap"
+                  aria-expanded={isOpen}
+                  onClick={() => setOpen(isOpen ? open.filter(k => k !== key) : [...open, key])}
+                >
+                  {plural(fact.steps.length, "step")}
+                </button>
+              )}
+              {isOpen && (
+                <ol class="steps">
+                  {fact.steps.map(e => (
+                    <li key={e.id}>
+                      <Time of={e.createdAt} at={at} /> {e.message || e.reason}
+                    </li>
+                  ))}
+                </ol>
+              )}
+            </div>
+          </li>,
+        ];
       })}
     </ol>
   );
 }
 
-// With a name in front the sentence goes on in lower case where it starts with a plain word.
-function sentence(e: Happening, who?: Who) {
-  const text = e.message || e.reason || "";
-  if (!who || !who(e)) return text;
-  return ` ${/^[A-Z][a-z]/.test(text) ? text[0].toLowerCase() + text.slice(1) : text}`;
+const Time = ({ of: time, at }: { of: string; at: number }) => (
+  <time datetime={time} data-tip={iso(time)}>
+    {clock(time, at - Date.parse(time) < HOUR_MS)}
+  </time>
+);
+
+/**
+ * Facts that keep their places while somebody reads: they change in place, and new ones wait for a click, or until nothing was
+ * touched for half a minute. page: another one shows all at once.
+ */
+export function useHeld(facts: Fact[], page: string) {
+  const held = useRef({ page, facts });
+  const [, draw] = useState(0);
+  const known = new Set(held.current.facts.map(keyOf));
+  const news = facts.filter(f => !known.has(keyOf(f))).length;
+  const isRenewed = minute.value >= 0 && news > 0 && atRest(); // looked at each minute
+  if (held.current.page !== page || !known.size || isRenewed) held.current = { page, facts };
+  const fresh = new Map(facts.map(f => [keyOf(f), f]));
+  return {
+    shown: held.current.facts.map(f => fresh.get(keyOf(f)) ?? f),
+    news: held.current.facts === facts ? 0 : news,
+    show: () => {
+      held.current = { page, facts };
+      draw(n => n + 1);
+    },
+  };
+}
+
+/** How many are new, as in the foot of a table. */
+export function News({ of: { news, show } }: { of: ReturnType<typeof useHeld> }) {
+  return (
+    <span class="news small" role="status">
+      {news > 0 && (
+        <>
+          {count(news)} new ·{" "}
+          <button type="button" class="link" onClick={show}>
+            Show
+          </button>
+        </>
+      )}
+    </span>
+  );
 }

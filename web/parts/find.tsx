@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { type Options, get } from "../api";
-import { Icon } from "../icons";
+import { Icon, type IconName } from "../icons";
 import { allPages } from "../nav";
 import { go } from "../router";
 import { kindsToMake, may } from "../session";
@@ -29,10 +29,21 @@ interface Result {
   swatch?: string;
 }
 
+const OTHER_PAGES: { label: string; href: string; icon: IconName }[] = [
+  { label: "Deleted workloads", href: "/workloads/deleted", icon: "trash" },
+  { label: "Account", href: "/account", icon: "person" },
+  { label: "About", href: "/about", icon: "info" },
+];
+
 // What needs no server: pages and actions whose label holds every word.
 function local(words: string[]): Result[] {
   const fits = (label: string) => words.every(w => label.toLowerCase().includes(w));
-  const pages = allPages().map(p => ({ group: "Pages", label: p.label, href: p.href, icon: p.icon }));
+  const pages = [...allPages(), ...OTHER_PAGES].map(p => ({
+    group: "Pages",
+    label: p.label,
+    href: p.href,
+    icon: p.icon,
+  }));
   const actions: Result[] = kindsToMake().map(kind => ({
     group: "Actions",
     label: `New ${kind}`,

@@ -482,16 +482,16 @@ export function OrderField({ label, items, error, onValue, remove, none }: Order
   );
 }
 
-// What the server refused without naming a field.
-export function Problem({ error }: { error: ApiError | null }) {
-  if (!error) return null;
-  const { message, details } = error.status === 401 ? { message: WORDS.notSent, details: "" } : error;
+/** What the server refused without naming a field. why: the right that sending takes and the account lacks, said before. */
+export function Problem({ error, why }: { error: ApiError | null; why?: string }) {
+  if (!error && !why) return null;
+  const isOut = error?.status === 401;
   return (
     <div class="fault" role="alert">
-      <Icon name="x" tone="bad" />
+      <Icon name={error ? "x" : "lock"} tone={error ? "bad" : undefined} />
       <div>
-        <p class="strong">{message}</p>
-        {details && <p class="small">{details}</p>}
+        <p class="strong">{isOut ? WORDS.notSent : (error?.message ?? `${why} ${WORDS.askFor}`)}</p>
+        {!isOut && error?.details && <p class="small">{error.details}</p>}
       </div>
     </div>
   );

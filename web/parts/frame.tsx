@@ -10,7 +10,7 @@ import { keys, keysOn, known } from "../keys";
 import { allPages, groups, home, isCurrent } from "../nav";
 import { keep, setTheme, theme } from "../prefs";
 import { go, route } from "../router";
-import { newWorkload, session, signOut } from "../session";
+import { newWorkload, session, signOut, takeCounts } from "../session";
 import type { Answer, Session } from "../types";
 import { WORDS } from "../words";
 import { Button } from "./button";
@@ -27,10 +27,12 @@ export function Frame({ children }: { children: ComponentChildren }) {
   useLayoutEffect(
     () =>
       keys({
-        "/": { say: "Find anything", run: openFind },
+        "/": { say: "Find anything: every page by its name", run: openFind },
         "?": { say: "These keys", run: () => setHelp(true) },
-        n: { say: "New workload", run: () => newWorkload() && go(newWorkload()) },
-        ...Object.fromEntries(allPages().map(p => [`g ${p.key}`, { say: `Go to ${p.label}`, run: () => go(p.href) }])),
+        ...(newWorkload() ? { n: { say: "New workload", run: () => go(newWorkload()) } } : {}),
+        ...Object.fromEntries(
+          allPages().flatMap(p => (p.key ? [[`g ${p.key}`, { say: `Go to ${p.label}`, run: () => go(p.href) }]] : [])),
+        ),
       }),
     [],
   );
@@ -61,7 +63,7 @@ const NO_COUNTS: Answer<"/api/v1/overview/counts"> = {};
 
 // The numbers beside the pages; those of what one may not read are absent.
 const useCounts = () =>
-  useData("counts", abort => get("/api/v1/overview/counts", {}, { signal: abort }), [
+  useData("counts", abort => takeCounts() ?? get("/api/v1/overview/counts", {}, { signal: abort }), [
     "workload",
     "project",
     "department",
@@ -131,6 +133,7 @@ function accountItems(): (Entry | null)[] {
     },
     { label: on ? "Switch keys off" : "Switch keys on", icon: "help", onClick: () => keep("keys", !on) },
     { label: "API pages", icon: "rule", href: "/api/docs" },
+    { label: "About", icon: "info", href: "/about" },
     null,
     { label: "Sign out", icon: "out", onClick: leave },
   ];
@@ -260,7 +263,7 @@ function Keys({ onClose }: { onClose: () => void }) {
         </dt>
         <dd>Close</dd>
       </dl>
-      <p class="small muted">Keys are off while typing. The account menu switches them off altogether.</p>
+      <p class="small muted apart">Keys are off while typing. The account menu switches them off altogether.</p>
       <div class="acts">
         <Button onClick={onClose}>Close</Button>
       </div>

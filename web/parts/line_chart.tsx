@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { clock, day } from "../format";
-import { type Format, type Series, csvOf, timesOf, valueAt } from "../pictures/line_chart";
+import { type Format, type Range, type Series, csvOf, timesOf, valueAt } from "../pictures/line_chart";
 import type { Measurement } from "../types";
 import { Button } from "./button";
 import { Later } from "./later";
@@ -30,6 +30,25 @@ export function seriesOf(measurements: Measurement[], names: Record<string, Styl
       ]),
     };
   });
+}
+/** What is asked of a metrics operation. */
+export interface Asked {
+  start: string;
+  end: string;
+  numberOfSamples: number;
+}
+// Samples from start to end. Of what has just begun one or none of them would be known: then its own time is asked for.
+export async function samplesOf<T extends Measurement[] | Measurement[][]>(
+  [start, end]: Range,
+  count: number,
+  ask: (query: Asked) => Promise<T>,
+) {
+  const iso = (at: number) => new Date(at).toISOString(),
+    from = (at: number) => ask({ start: iso(at), end: iso(end), numberOfSamples: count });
+  const answer = await from(start),
+    known = (answer.flat() as Measurement[]).flatMap(m => (m.values ?? []).map(v => Date.parse(v.timestamp ?? "")));
+  const since = Math.min(end, ...known) - (end - start) / count;
+  return end - since < (end - start) / 10 ? { start: since, end, answer: await from(since) } : { start, end, answer };
 }
 const TONES = ["ink", "accent", "info", "warn", "bad", "ok", "ink-3", "p5"];
 

@@ -73,7 +73,7 @@ export function Popover({
   );
 }
 
-/** An entry of a menu: a link, or something to do. */
+/** An entry of a menu: a link (to another host in a tab of its own), or something to do. */
 export interface Entry {
   label: string;
   icon?: IconName;
@@ -106,7 +106,13 @@ export function Menu({ items, ...rest }: { items: (Entry | null)[] } & Omit<Popo
 function Item({ label, icon, onClick, href, why, close, tone = "" }: Entry & { close: Close }) {
   if (href)
     return (
-      <a role="menuitem" class="btn quiet" href={href} onClick={() => close(false)}>
+      <a
+        role="menuitem"
+        class="btn quiet"
+        href={href}
+        {...(!href.startsWith("/") && { target: "_blank", rel: "noopener noreferrer" })}
+        onClick={() => close(false)}
+      >
         {icon && <Icon name={icon} />}
         {label}
       </a>

@@ -5,7 +5,7 @@ import { now } from "../clock";
 import { useData } from "../data";
 import type { Format } from "../pictures/line_chart";
 import { Seg } from "./button";
-import { LineChart, type Style, seriesOf } from "./line_chart";
+import { LineChart, type Style, samplesOf, seriesOf } from "./line_chart";
 import { Empty, Loaded } from "./states";
 
 /** A chart: which metrics it shows, and how they are drawn. */
@@ -18,7 +18,7 @@ export interface MetricChart {
   least?: number;
 }
 interface MetricsProps {
-  path: `/api/v1/${"nodes" | "workloads"}/${string}/metrics`;
+  path: `/api/v1/${"nodes" | "workloads" | "clusters"}/${string}/metrics`;
   charts: MetricChart[];
   /** Whose they are: these charts share a crosshair. */
   group: string;
@@ -35,14 +35,12 @@ const RANGES = [
 function useMeasured({ path, charts, until = now }: MetricsProps, hours: string) {
   const load = async (abort: AbortSignal) => {
     const end = until(),
-      start = end - Number(hours) * 3600000;
-    const query = {
-      start: new Date(start).toISOString(),
-      end: new Date(end).toISOString(),
-      numberOfSamples: 120,
-      metricType: charts.flatMap(c => c.types),
-    };
-    const { measurements = [] } = await get(path, query, { signal: abort });
+      metricType = charts.flatMap(c => c.types);
+    const { start, answer: measurements } = await samplesOf(
+      [end - Number(hours) * 3600000, end],
+      120,
+      async query => (await get(path, { ...query, metricType }, { signal: abort })).measurements ?? [],
+    );
     const drawn = charts.map(c => ({
       ...c,
       series: seriesOf(

@@ -22,11 +22,13 @@ interface NewClientProps {
   note: string;
   placeholder: string;
   send: (name: string) => Promise<unknown>;
+  /** The right that is missing. */
+  why?: string;
   close: () => void;
 }
 
 /** Asks for a name, and sends it. */
-export function NewClient({ what, note, placeholder, send, close }: NewClientProps) {
+export function NewClient({ what, note, placeholder, send, close, why }: NewClientProps) {
   const form = useForm({
     initial: { name: "" },
     check: v => ({
@@ -42,10 +44,10 @@ export function NewClient({ what, note, placeholder, send, close }: NewClientPro
         <div class="fields">
           <TextField label="Name" {...form.field("name")} maxlength={63} placeholder={placeholder} autofocus />
         </div>
-        <Problem error={form.problem} />
+        <Problem error={form.problem} why={why} />
         <div class="acts">
           <Button onClick={close}>Cancel</Button>
-          <Button kind="primary" type="submit" writes busy={form.busy}>
+          <Button kind="primary" type="submit" writes busy={form.busy} why={why}>
             Create {what}
           </Button>
         </div>

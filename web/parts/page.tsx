@@ -71,12 +71,27 @@ export function Page({ title, scoped, tools, action = <NewWorkload />, children 
 }
 
 function NewWorkload() {
-  const href = newWorkload();
-  return href && <Primary href={href} icon="plus" label="New workload" />;
+  const href = newWorkload(),
+    all = WORDS.noRight("create workloads");
+  return <Primary href={href} icon="plus" label="New workload" why={href ? "" : all} />;
 }
 
-// The one primary action of a page; on a phone only its icon is left.
-export function Primary({ href, icon, label }: { href: string; icon: IconName; label: string }) {
+interface PrimaryProps {
+  href: string;
+  icon: IconName;
+  label: string;
+  /** The reason why it can't be used. */
+  why?: string;
+}
+
+/** The one primary action of a page; on a phone only its icon is left. */
+export function Primary({ href, icon, label, why }: PrimaryProps) {
+  if (why)
+    return (
+      <Button kind="primary" icon={icon} label={label} why={why}>
+        <span class="hide-s">{label}</span>
+      </Button>
+    );
   return (
     <a class="btn primary" href={href} aria-label={label}>
       <Icon name={icon} />

@@ -112,7 +112,7 @@ export function Pane({ id, title, status, line, actions, tabs = [], first, child
       </header>
       <div
         class="body"
-        key={at ? "tab" : "rest"}
+        key={at ? "tab" : line || status || actions ? "rest" : "waits"}
         {...(at ? { role: "tabpanel", id: "pane-panel", "aria-labelledby": `tab-${at.id}`, tabindex: 0 } : {})}
       >
         {at ? at.view() : children}

@@ -127,7 +127,8 @@ export function SoloBar({ parts, project, name, names = [] }: SoloProps) {
   );
 }
 
-const KEY: [string, VNode][] = [
+// Made each time again: an element that is kept keeps its picture, and every later one.
+const marks = (): [string, VNode][] => [
   ["in quota", <rect y="1" width="22" height="12" rx="2" class="fn" />],
   ["borrowed (over quota)", <rect x="1" y="1.75" width="20" height="10.5" rx="2" class="over fn kn" />],
   ["waiting", <rect x="1" y="1.75" width="20" height="10.5" rx="2" class="ghost kn" fill="url(#hatch-n)" />],
@@ -145,7 +146,7 @@ const KEY: [string, VNode][] = [
 export function QuotaLegend() {
   return (
     <ul class="legend" aria-label="Legend">
-      {KEY.map(([label, mark]) => (
+      {marks().map(([label, mark]) => (
         <li key={label}>
           <svg viewBox="0 0 22 14" aria-hidden="true">
             {mark}

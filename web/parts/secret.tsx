@@ -12,7 +12,8 @@ export interface Shown {
   facts: [name: string, value: string][];
 }
 
-const copy = (name: string, value: string) =>
+/** Copies a value and says so. */
+export const copy = (name: string, value: string) =>
   navigator.clipboard?.writeText(value).then(
     () => toast(`Copied: ${name.toLowerCase()}.`),
     () => toast("The browser doesn't allow copying here.", { tone: "bad" }),

@@ -122,7 +122,7 @@ function CodeField({ input, problem }: { input: RefObject<HTMLInputElement | nul
 }
 
 // The sheet in the middle of an empty page.
-function Alone({ title, children }: { title: string; children: ComponentChildren }) {
+function Alone({ title, line, children }: { title: string; line?: string; children: ComponentChildren }) {
   return (
     <main id="main" class="sign-page" tabindex={-1}>
       <div class="sheet">
@@ -130,6 +130,7 @@ function Alone({ title, children }: { title: string; children: ComponentChildren
           <Mark />
           <span>{WORDS.product}</span>
         </p>
+        {line && <p class="soft purpose">{line}</p>}
         <h1>{title}</h1>
         {children}
       </div>
@@ -139,7 +140,7 @@ function Alone({ title, children }: { title: string; children: ComponentChildren
 
 export function SignInPage() {
   return (
-    <Alone title="Sign in">
+    <Alone title="Sign in" line={WORDS.purpose}>
       <Form />
       <IssuerLink />
     </Alone>

@@ -26,7 +26,7 @@ export function Stat({ label, value, unit, line, tone = "", href, tip, children 
   const figures = (
     <>
       <span class="k">{label}</span>
-      <span class={`v ${tone}`}>
+      <span key={unit ? "unit" : "bare"} class={`v ${tone}`}>
         {value} {unit && <small>{unit}</small>}
       </span>
       <span class="d">{line}</span>
@@ -51,6 +51,14 @@ export function Stat({ label, value, unit, line, tone = "", href, tip, children 
   );
 }
 
+/** A thin bar: how much of the whole. */
+export const Meter = ({ part, whole }: { part: number; whole: number }) => (
+  <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
+    <rect width="100" height="6" class="meter-track" />
+    <rect width={whole > 0 ? Math.min(100, (part / whole) * 100) : 0} height="6" class="meter-fill" />
+  </svg>
+);
+
 // [{name, part, whole, text}] as thin bars.
 export function Meters({ rows }: { rows: { name: string; part: number; whole: number; text: string }[] }) {
   return (
@@ -58,10 +66,7 @@ export function Meters({ rows }: { rows: { name: string; part: number; whole: nu
       {rows.map(r => (
         <div key={r.name}>
           <span class="name">{r.name}</span>
-          <svg viewBox="0 0 100 6" preserveAspectRatio="none">
-            <rect width="100" height="6" class="meter-track" />
-            <rect width={r.whole > 0 ? Math.min(100, (r.part / r.whole) * 100) : 0} height="6" class="meter-fill" />
-          </svg>
+          <Meter part={r.part} whole={r.whole} />
           <span class="num">{r.text}</span>
         </div>
       ))}

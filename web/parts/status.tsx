@@ -28,7 +28,7 @@ export function Swatch({ project, plain }: { project: string | null | undefined;
   const colour = plain ? "n" : slot.colour;
   return (
     <svg class="sw" viewBox="0 0 10 10" aria-hidden="true">
-      <rect width="10" height="10" rx="2" class={"f" + colour} />
+      <rect width="10" height="10" rx="2" class={"f" + colour + (plain ? " grey" : "")} />
       {!plain && slot.texture && <rect width="10" height="10" rx="2" fill={`url(#${slot.texture}-${colour})`} />}
     </svg>
   );
@@ -49,6 +49,9 @@ export function Patterns() {
   return (
     <svg class="sr" width="0" height="0" aria-hidden="true">
       <defs>
+        <pattern id="idle" width="4" height="4" patternUnits="userSpaceOnUse">
+          <circle cx="2" cy="2" r=".9" class="idle-dot" />
+        </pattern>
         {colours.map(c => (
           <pattern key={"h" + c} id={"hatch-" + c} width="5" height="5" patternUnits="userSpaceOnUse">
             <path d="M-1 1 1-1M0 5 5 0M4 6 6 4" class={"hatch k" + c} />

@@ -29,6 +29,8 @@ export interface Source {
   query?: AnyQuery & { filterBy?: string[] };
   /** The operation answers with a bare list of all rows: they are sorted, filtered and paged here. */
   local?: boolean;
+  /** The rows themselves, where the page has them already: nothing is asked. */
+  given?: unknown[];
   /** The rows of such an answer, where it is no bare list. */
   rows?: (answer: unknown) => unknown[];
   /** How the operation calls the size of a page, if not limit. */
@@ -142,10 +144,10 @@ export function Table<R extends { id?: string | number; name?: string }>(props: 
   const idOf = props.idOf ?? (r => String(r.id));
   const { query, size, page, filters, sort, wanted, asked } = questionOf(props);
   const list = useRows<R>(source, { limit: size, offset: (page - 1) * size, sort, ...asked }, kinds, idOf);
-  const [box, shown] = useFit(name, columns, list.url);
+  const [box, shown] = useFit(name, columns, list.url?.replace(/offset=\d+/, ""));
   const rows = list.rows ?? [];
   const body = useRef<HTMLTableSectionElement>(null);
-  useEffect(() => props.onRows?.(rows), [list.rows]);
+  useEffect(() => list.rows && props.onRows?.(list.rows), [list.rows]);
   const choice = usePicked<R>([page, query.f, query.q]);
   const { picked, pick } = choice;
   const chosen = choice.all ?? rows.filter(r => picked.has(idOf(r)));
@@ -298,7 +300,7 @@ function Rows<R extends { id?: string | number; name?: string }>({
             rows={rows}
             sub={sub?.(row, rows)}
             open={route.value.query.open === String(idOf(row))}
-            left={list.left?.has(idOf(row))}
+            left={list.isAll && list.left?.has(idOf(row))}
             pickable={Boolean(bulk)}
             picked={picked.has(idOf(row))}
             pick={pick}
@@ -361,10 +363,32 @@ interface RowProps<R> {
   pick: (id: string, on: boolean) => void;
 }
 
+// Cells that change while they are shown are tinted for a second.
+function useTint<R>(columns: Column<R>[], texts: (string | undefined)[]) {
+  const ref = useRef<HTMLTableRowElement>(null),
+    before = useRef<Record<string, string | undefined>>({});
+  useEffect(() => {
+    const old = before.current;
+    before.current = Object.fromEntries(columns.map((c, i) => [c.id, texts[i]]));
+    const cells = [...ref.current!.children].slice(-columns.length);
+    const changed = cells.filter((_, i) => columns[i].id in old && old[columns[i].id] !== texts[i]);
+    if (!changed.length) return undefined;
+    changed.forEach(cell => cell.classList.add("changed"));
+    const timer = setTimeout(() => changed.forEach(cell => cell.classList.remove("changed")), 1000);
+    return () => {
+      clearTimeout(timer);
+      changed.forEach(cell => cell.classList.remove("changed"));
+    };
+  }, [texts.join("\n")]);
+  return ref;
+}
+
 function Row<R>(props: RowProps<R>) {
   const { row, rows, columns, id, href, label, sub, open, left, pickable, picked, pick } = props;
+  const texts = columns.map(c => c.text?.(row));
+  const ref = useTint(columns, texts);
   return (
-    <tr data-row={id} aria-selected={open ? "true" : undefined} class={left ? "left" : undefined}>
+    <tr ref={ref} data-row={id} aria-selected={open ? "true" : undefined} class={left ? "left" : undefined}>
       {pickable && (
         <td class="pick">
           <input
@@ -375,24 +399,12 @@ function Row<R>(props: RowProps<R>) {
           />
         </td>
       )}
-      {columns.map((c, i) => (
-        <Cell
-          key={c.id}
-          column={c}
-          row={row}
-          rows={rows}
-          first={i === 0}
-          text={c.text?.(row)}
-          href={i === 0 ? href : undefined}
-          sub={i === 0 ? sub : null}
-        />
-      ))}
+      {columns.map((column, i) => cellOf({ column, row, rows, first: i === 0, text: texts[i], href, sub }))}
     </tr>
   );
 }
 
-// A cell that changes while it is shown is tinted for a second.
-interface CellProps<R> {
+interface CellParts<R> {
   column: Column<R>;
   row: R;
   rows: R[];
@@ -402,35 +414,27 @@ interface CellProps<R> {
   sub?: ComponentChildren;
 }
 
-function Cell<R>({ column, row, rows, first, text, href, sub }: CellProps<R>) {
-  const ref = useRef<HTMLTableCellElement>(null);
-  const before = useRef(text);
-  useEffect(() => {
-    if (before.current === text) return undefined;
-    before.current = text;
-    const cell = ref.current!;
-    cell.classList.add("changed");
-    const timer = setTimeout(() => cell.classList.remove("changed"), 1000);
-    return () => clearTimeout(timer);
-  }, [text]);
-  const content = column.cell ? column.cell(row, rows) : text;
-  if (!href)
-    return (
-      <td
-        ref={ref}
-        class={classOf(column, first)}
-        data-tip={column.cap && (text?.length ?? 0) > CAP_LETTERS ? text : undefined}
-      >
-        {content}
-        {sub && <span class="sub">{sub}</span>}
-      </td>
-    );
+// The first cell holds the row's link and the line under its name.
+function cellOf<R>({ column, row, rows, first, text, href, sub }: CellParts<R>) {
+  const content = (
+    <>
+      {column.cell ? column.cell(row, rows) : text}
+      {first && sub && <span class="sub">{sub}</span>}
+    </>
+  );
   return (
-    <td ref={ref} class="first">
-      <a class="w plain" href={href}>
-        {content}
-        {sub && <span class="sub">{sub}</span>}
-      </a>
+    <td
+      key={column.id}
+      class={classOf(column, first)}
+      data-tip={column.cap && (text?.length ?? 0) > CAP_LETTERS && !(first && href) ? text : undefined}
+    >
+      {first && href ? (
+        <a class="w plain" href={href}>
+          {content}
+        </a>
+      ) : (
+        content
+      )}
     </td>
   );
 }

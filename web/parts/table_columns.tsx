@@ -1,7 +1,6 @@
 // Which columns a table shows and in which order: kept per account, unless the address says it (?cols=phase,gpu), as that
 // of a saved view does. The first column is the name and stays first.
-import type { RefObject } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../icons";
 import { keep, pref } from "../prefs";
 import { route, setQuery } from "../router";
@@ -42,35 +41,47 @@ export const columnsInUse = <R,>(name: string, columns: Column<R>[]) =>
 const PHONE = 720; // there only the columns that are kept are shown
 
 // [ref of what scrolls, the shown columns that fit into it]: those of low priority go first, from the right, then others.
-// Columns that the person chose all stay. What went comes back when there is more room, or other rows are asked for.
+// Columns that the person chose all stay. What went comes back when there is more room, or another question is asked. As
+// many go at once as are too wide, for each look at the widths costs a drawing of all rows.
 export function useFit<R>(
   name: string,
   columns: Column<R>[],
   question?: string,
-): [RefObject<HTMLDivElement | null>, Column<R>[]] {
+): [(element: HTMLDivElement | null) => void, Column<R>[]] {
   const box = useRef<HTMLDivElement>(null),
+    watch = useRef<ResizeObserver>(null),
     width = useRef(0);
-  const [gone, setGone] = useState(0);
+  const [last, setLast] = useState({ question, gone: 0 });
+  const gone = last.question === question ? last.gone : 0;
   const shown = arranged(name, columns).filter(c => c.shown),
     chosen = choiceOf(name) !== null;
   const droppable = chosen ? [] : [...shown.filter(c => c.low), ...shown.slice(1).filter(c => !c.low && !c.keep)];
   const rank = (c: (typeof shown)[number]) => shown.indexOf(c) + (c.low ? shown.length : 0);
-  const without = new Set(droppable.sort((a, b) => rank(b) - rank(a)).slice(0, gone));
+  droppable.sort((a, b) => rank(b) - rank(a));
+  const without = new Set(droppable.slice(0, gone)),
+    left = shown.filter(c => !without.has(c));
   const [, look] = useState(0);
-  useEffect(() => setGone(0), [question]);
   useLayoutEffect(() => {
     const { scrollWidth = 0, clientWidth = 0 } = box.current ?? {};
-    if (clientWidth > width.current && gone > 0) setGone(0);
-    else if (scrollWidth > clientWidth + 1 && gone < droppable.length && innerWidth > PHONE) setGone(gone + 1);
+    if (clientWidth > width.current && gone > 0) setLast({ question, gone: 0 });
+    else if (scrollWidth > clientWidth + 1 && gone < droppable.length && innerWidth > PHONE) {
+      const heads = [...box.current!.querySelectorAll<HTMLElement>("thead th")].slice(-left.length);
+      let next = gone;
+      for (let over = scrollWidth - clientWidth; over > 1 && next < droppable.length; next++)
+        over -= heads[left.indexOf(droppable[next])].offsetWidth;
+      setLast({ question, gone: next });
+    }
     width.current = clientWidth;
   });
-  useEffect(() => {
-    if (!box.current) return undefined;
-    const watch = new ResizeObserver(() => look(n => n + 1));
-    watch.observe(box.current);
-    return () => watch.disconnect();
-  }, [box.current]);
-  return [box, shown.filter(c => !without.has(c))];
+  // What scrolls comes and goes with the rows.
+  const hold = useCallback((element: HTMLDivElement | null) => {
+    watch.current?.disconnect();
+    box.current = element;
+    if (!element) return;
+    watch.current = new ResizeObserver(() => element.clientWidth !== width.current && look(n => n + 1));
+    watch.current.observe(element);
+  }, []);
+  return [hold, left];
 }
 
 export function Columns<R>({ name, columns }: { name: string; columns: Column<R>[] }) {

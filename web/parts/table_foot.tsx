@@ -26,7 +26,7 @@ export function Foot<R>({ list, page, size, number }: FootProps<R>) {
     <div class="table-foot">
       <span>
         {number > gone
-          ? `${count(first)}–${count(first + number - gone - 1)} of ${list.isMore ? "more" : count(list.total)}`
+          ? `${count(first)}–${count(first + number - gone - 1)} ${list.isMore ? "and more" : `of ${count(list.total)}`}`
           : ""}
       </span>
       <span class="news" role="status">

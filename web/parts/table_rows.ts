@@ -5,7 +5,7 @@ import { signal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { getList, queryString } from "../api";
-import { onChange } from "../live";
+import { onChange, paced } from "../live";
 import { localPage } from "./local_rows";
 import type { Source } from "./table";
 
@@ -25,8 +25,10 @@ interface Fresh<R> {
 }
 interface Shown<R> extends Partial<Fresh<R>> {
   key: string | null;
-  /** Rows that are not there any more. */
+  /** Rows that are not on this page any more. */
   left?: Set<string>;
+  /** The page has all rows there are: what left it is gone, and not on the next page. */
+  isAll?: boolean;
   fresh?: Fresh<R>;
   /** How many rows are new. */
   news?: number;
@@ -39,14 +41,16 @@ export interface List<R> extends Shown<R> {
   retry: () => void;
 }
 interface Asking<R> {
-  source: Source;
+  /** What the page says of it by now. */
+  latest: { current: Source };
   question: Question;
   key: string;
   idOf: (row: R) => string;
 }
 type Setter<R> = (next: Shown<R>) => void;
 
-const UNTOUCHED_MS = 30000;
+const UNTOUCHED_MS = 30000,
+  LONGEST_GAP_MS = 2000;
 let touched = Date.now();
 for (const type of ["pointerdown", "keydown", "wheel"])
   addEventListener(type, () => (touched = Date.now()), { passive: true, capture: true });
@@ -65,6 +69,9 @@ export const take = (ids: string[]) => ids.forEach(id => taken.add(id));
 const busy = () =>
   document.querySelector("[data-hold], dialog[open], .dragging") || String(getSelection() ?? "").length > 0;
 
+/** Has nobody touched anything for half a minute? */
+export const atRest = () => !busy() && Date.now() - touched >= UNTOUCHED_MS;
+
 /** A person's filters and those of the page. */
 export const filterBy = ({ query }: Source, filters: string[]) => [...filters, ...(query?.filterBy ?? [])];
 
@@ -73,7 +80,7 @@ async function ask<R>(source: Source, question: Question, abort: AbortSignal): P
   const { path, key, countPath, query } = source,
     { limit, offset, sort, filters, search } = question;
   if (source.local) {
-    const answer = await getList(path, query ?? {}, { signal: abort });
+    const answer = source.given ?? (await getList(path, query ?? {}, { signal: abort }));
     return {
       ...localPage((source.rows?.(answer) ?? answer) as R[], question),
       url: path + queryString(query),
@@ -106,7 +113,7 @@ async function ask<R>(source: Source, question: Question, abort: AbortSignal): P
 }
 
 // Shown rows in their order with the new content; rows that left keep their last content and are marked.
-function merge<R>(shown: Shown<R>, fresh: Fresh<R>, idOf: (row: R) => string): Shown<R> {
+function merge<R>(shown: Shown<R>, fresh: Fresh<R>, offset: number, idOf: (row: R) => string): Shown<R> {
   const now = new Map(fresh.rows.map(r => [idOf(r), r]));
   const old = shown.rows!.filter(r => now.has(idOf(r)) || !taken.has(idOf(r)));
   const rows = old.map(r => now.get(idOf(r)) ?? r);
@@ -116,6 +123,7 @@ function merge<R>(shown: Shown<R>, fresh: Fresh<R>, idOf: (row: R) => string): S
     rows,
     total: fresh.total,
     isMore: fresh.isMore,
+    isAll: !offset && !fresh.isMore && fresh.rows.length >= fresh.total,
     left: new Set([...before].filter(id => !now.has(id))),
     fresh,
     news: fresh.rows.filter(r => !before.has(idOf(r))).length,
@@ -124,17 +132,19 @@ function merge<R>(shown: Shown<R>, fresh: Fresh<R>, idOf: (row: R) => string): S
 
 // Asks at once and on every change; answers come one after the other. A row that is shown stays where it is until the
 // person has touched nothing for a while, or `apply` says so.
-function keepAsking<R>({ source, question, key, idOf }: Asking<R>, current: RefObject<Shown<R>>, set: Setter<R>) {
+function keepAsking<R>({ latest, question, key, idOf }: Asking<R>, current: RefObject<Shown<R>>, set: Setter<R>) {
   const abort = new AbortController();
   let asking = false,
     again: { apply: boolean } | null = null, // what was asked for meanwhile
     later: ReturnType<typeof setTimeout> | undefined;
   const answer = async (apply: boolean) => {
-    const fresh = await ask<R>(source, question, abort.signal);
+    const fresh = await ask<R>(latest.current, question, abort.signal);
     const shown = current.current;
-    const still = shown.key === key && shown.rows?.length && !apply && (busy() || Date.now() - touched < UNTOUCHED_MS);
+    const still = shown.key === key && shown.rows?.length && !apply && !atRest();
     set(
-      still ? { ...merge(shown, fresh, idOf), error: null } : { key, ...fresh, left: new Set(), news: 0, error: null },
+      still
+        ? { ...merge(shown, fresh, question.offset, idOf), error: null }
+        : { key, ...fresh, left: new Set(), news: 0, error: null },
     );
     clearTimeout(later);
     if (still) later = setTimeout(load, Math.max(touched + UNTOUCHED_MS - Date.now(), 1000), false); // nobody may change anything by then
@@ -169,17 +179,25 @@ function keepAsking<R>({ source, question, key, idOf }: Asking<R>, current: RefO
 export function useRows<R>(source: Source, question: Question, kinds: string[], idOf: (row: R) => string): List<R> {
   const key = JSON.stringify([source.path, source.query ?? null, question]);
   const [state, setState] = useState<Shown<R>>({ key: null });
-  const current = useRef(state);
+  const current = useRef(state),
+    latest = useRef(source),
+    reload = useRef<(() => void) | null>(null);
+  latest.current = source;
   const set: Setter<R> = next => {
     current.current = next;
     setState(next);
   };
   useEffect(() => {
-    const { load, stop } = keepAsking({ source, question, key, idOf }, current, set);
+    const { load, stop } = keepAsking({ latest, question, key, idOf }, current, set);
     load(true);
-    const stops = [stop, onChange(kinds, () => load(false)), renewed.subscribe(n => void (n && load(true)))];
+    reload.current = () => load(false);
+    const pace = paced(() => load(false), LONGEST_GAP_MS);
+    const stops = [stop, pace.stop, onChange(kinds, pace.soon), renewed.subscribe(n => void (n && load(true)))];
     return () => stops.forEach(end => end());
   }, [key]);
+  useEffect(() => {
+    if (source.given && current.current.key === key) reload.current!();
+  }, [source.given]);
   const shown = state.key === key ? state : { ...state, stale: true };
   return {
     ...shown,

@@ -95,7 +95,7 @@ export function Tools<R>(props: ToolsProps<R>) {
   );
 }
 
-function SearchBox({ value, label }: { value: string; label: string }) {
+export function SearchBox({ value, label }: { value: string; label: string }) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => {

@@ -1,6 +1,6 @@
 // The timeline on one canvas: figures above, lanes below, on the same axis. A drag or + and - zoom, arrows move, a click or
 // Enter chooses a moment, a click on a node's name that node.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useWidth } from "../data";
 import { gpus } from "../format";
 import { ofKey } from "../keys";
@@ -36,7 +36,7 @@ const FLOOR = HEAD - 26; // of the figures
 // Steps above the lanes, each named at its right end.
 function paintFigures({ pen, tone, timeline: { figures }, map }: Brush) {
   const most = Math.max(1, ...FIGURES.flatMap(([key]) => (figures[key] ?? []) as number[]));
-  let under = 0;
+  const labels: [value: number, name: string, say: string][] = [];
   for (const [key, name, dash, say] of FIGURES) {
     const values = figures[key] ?? [],
       step = (map.right - map.left) / values.length;
@@ -51,10 +51,17 @@ function paintFigures({ pen, tone, timeline: { figures }, map }: Brush) {
     });
     pen.stroke();
     const last = values.at(-1) ?? null;
-    if (last === null) continue;
-    pen.textAlign = map.left < 100 ? "right" : "left"; // beside the lines, where there is room
-    pen.fillText(`${gpus(last)} ${say}`, map.right + 4, (under = Math.max(under + 12, FLOOR - 3 - (last / most) * 46)));
-    pen.textAlign = "left";
+    if (last !== null) labels.push([last, name, `${gpus(last)} ${say}`]);
+  }
+  let under = 0;
+  for (const [last, name, said] of labels.sort(([a], [b]) => b - a)) {
+    under = Math.max(under + 12, FLOOR - 3 - (last / most) * 46, map.left < 100 ? 24 : 0); // below what went to whom
+    // beside the lines where there is room, else on them
+    const x = map.left < 100 ? map.right - pen.measureText(said).width : map.right + 4;
+    pen.fillStyle = tone("surface");
+    pen.fillRect(x - 2, under - 10, map.right - x + 4, 13);
+    pen.fillStyle = tone(name);
+    pen.fillText(said, x, under);
   }
 }
 
@@ -98,8 +105,11 @@ function paintEvictions({ pen, tone, timeline, map }: Brush) {
     pen.lineTo(x, 12);
     pen.stroke();
     if (x < free) continue;
-    pen.fillText(say, x + 2, 10);
-    free = x + say.length * 6 + 8;
+    const room = pen.measureText(say).width + 8;
+    const left = Math.min(x + 2, map.right + 8 - room); // one at the end begins further to the left
+    if (left < free) continue;
+    pen.fillText(say, left, 10);
+    free = left + room;
   }
   pen.setLineDash([]);
 }
@@ -127,7 +137,7 @@ export function TimelinePicture({ timeline, at, onMoment, onZoom, onMove, onNode
   const [said, say] = useState("");
   const [[from, to], drag] = useState([0, 0]); // from 0: nothing is dragged
   const map = layout(timeline, width);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (width) paint(canvas.current!, width, timeline, map, [at, from, to]);
   }, [timeline, width, at, from, to, theme.value]);
   const moment = (event: PointerEvent) => timeAt(map, event.offsetX);
@@ -154,7 +164,7 @@ export function TimelinePicture({ timeline, at, onMoment, onZoom, onMove, onNode
   return (
     <div
       ref={ref}
-      class="timeline"
+      class={width ? "timeline" : "timeline unmeasured"}
       tabindex={0}
       role="group"
       aria-label="Arrows move, plus and minus zoom, Enter chooses the moment in the middle"
@@ -172,7 +182,7 @@ export function TimelinePicture({ timeline, at, onMoment, onZoom, onMove, onNode
         }}
         onPointerUp={release}
       />
-      <p class="soft sum">{said || "\u00a0"}</p>
+      {width > 0 && <p class="soft sum">{said || "\u00a0"}</p>}
     </div>
   );
 }

@@ -21,11 +21,13 @@ export function Tip() {
     };
     const move = (event: MouseEvent) =>
       show((event.target as Element).closest?.<HTMLElement>("[data-tip]"), event.clientX + 14, event.clientY + 16);
+    const below = (element: HTMLElement | null | undefined) => {
+      const at = element?.getBoundingClientRect();
+      show(element ?? null, at?.left ?? 0, (at?.bottom ?? 0) + 6);
+    };
     const focus = (event: FocusEvent) => {
       const target = event.target as Element;
-      const element = target.matches?.(":focus-visible") ? target.closest<HTMLElement>("[data-tip]") : null;
-      const at = element?.getBoundingClientRect();
-      show(element, at?.left ?? 0, (at?.bottom ?? 0) + 6);
+      below(target.matches?.(":focus-visible") ? target.closest<HTMLElement>("[data-tip]") : null);
     };
     const hide = (event: Event) => {
       if (shown && (event.type !== "keydown" || (event as KeyboardEvent).key === "Escape")) show(null, 0, 0);
@@ -34,13 +36,18 @@ export function Tip() {
     document.addEventListener("focusin", focus);
     document.addEventListener("focusout", hide);
     document.addEventListener("keydown", hide);
-    document.addEventListener("scroll", hide, { passive: true, capture: true });
+    // What takes the focus is scrolled into sight: its tip goes along. What scrolls elsewhere does not move it.
+    const scroll = ({ target }: Event) =>
+      shown &&
+      (target as Node).contains(shown) &&
+      below(shown.contains(document.querySelector(":focus-visible")) ? shown : null);
+    document.addEventListener("scroll", scroll, { passive: true, capture: true });
     return () => {
       document.removeEventListener("mousemove", move);
       document.removeEventListener("focusin", focus);
       document.removeEventListener("focusout", hide);
       document.removeEventListener("keydown", hide);
-      document.removeEventListener("scroll", hide, { capture: true });
+      document.removeEventListener("scroll", scroll, { capture: true });
     };
   }, []);
   return <div class="tip" aria-hidden="true" hidden ref={ref} />;

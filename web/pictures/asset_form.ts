@@ -1,6 +1,8 @@
 // An asset's fields as a form has them, and what the API makes of them. Pure. What the form does not show stays as it is.
-import type { AssetKind, Field } from "./asset_kinds";
+import { goSeconds } from "../format";
+import type { Field } from "./asset_kinds";
 import type { Typed } from "./quota_form";
+import { goText } from "./unit_rules";
 
 export type Spec = { [key: string]: unknown };
 /** Name, description and place, and the fields of the kind by their paths. */
@@ -13,7 +15,7 @@ export function at(spec: unknown, path: string): unknown {
 }
 
 // A copy of spec with one value set; undefined takes it away, and what is left empty around it.
-function put(spec: Spec, [key, ...rest]: string[], value: unknown): Spec {
+export function put(spec: Spec, [key, ...rest]: string[], value: unknown): Spec {
   const { [key]: old, ...others } = spec;
   const next = rest.length ? put((old as Spec) ?? {}, rest, value) : value;
   const isEmpty = next === undefined || (rest.length > 0 && Object.keys(next as Spec).length === 0);
@@ -35,9 +37,10 @@ type Pair = Record<string, unknown>;
 const isPlain = (pair: Pair, [, value]: [string, string]) => pair[value] !== undefined && pair[value] !== null;
 
 // A value of the specification -> what its field shows.
-function shown({ as, pair }: Field, value: unknown): Values[string] {
+export function shown({ as, pair }: Field, value: unknown): Values[string] {
   if (as === "check") return Boolean(value);
   if (as === "lines") return ((value ?? []) as string[]).join("\n");
+  if (as === "seconds") return goText(Number(value));
   if (as === "many") return ((value ?? []) as Ref[]).map(refWord);
   if (pair)
     return ((value ?? []) as Pair[])
@@ -59,7 +62,7 @@ function pairs(text: string, [name, value]: [string, string], old: unknown) {
 }
 
 // What was typed -> a value of the specification; undefined: none.
-function meant({ as, pair }: Field, value: Values[string], old: unknown): unknown {
+export function meant({ as, pair }: Field, value: Values[string], old: unknown): unknown {
   if (as === "check") return Boolean(value);
   if (as === "many") return (value as string[]).length ? (value as string[]).map(refOf) : undefined;
   if (pair) return pairs(String(value), pair, old);
@@ -70,19 +73,25 @@ function meant({ as, pair }: Field, value: Values[string], old: unknown): unknow
       .map(line => line.trim())
       .filter(Boolean);
   if (text === "") return undefined;
+  if (as === "seconds") return goSeconds(text) ?? undefined;
   return as === "number" ? Number(text) : as === "flag" ? { [text]: true } : text;
 }
 
+/** What has fields: a kind of assets. */
+interface Fielded {
+  fields: Field[];
+}
 /** The fields that matter for what is typed so far. */
-export const fieldsNow = (kind: AssetKind, v: Values) => kind.fields.filter(f => !f.when || f.when(v));
+export const fieldsNow = <F extends Field>(kind: { fields: F[] }, v: Values) =>
+  kind.fields.filter(f => !f.when || f.when(v));
 
-export const valuesOf = (kind: AssetKind, spec: unknown, more: Values): Values => ({
+export const valuesOf = (kind: Fielded, spec: unknown, more: Values): Values => ({
   ...Object.fromEntries(kind.fields.map(f => [f.path, f.secret ? "" : shown(f, at(spec, f.path) ?? f.initial)])),
   ...more,
 });
 
 /** The specification that is sent: what stood there with what the form says. */
-export function specOf(kind: AssetKind, v: Values, before: Spec = {}): Spec {
+export function specOf(kind: Fielded, v: Values, before: Spec = {}): Spec {
   const now = fieldsNow(kind, v);
   return kind.fields.reduce<Spec>((spec, f) => {
     if (f.secret && v[f.path] === "") return spec;
@@ -90,7 +99,7 @@ export function specOf(kind: AssetKind, v: Values, before: Spec = {}): Spec {
   }, before);
 }
 
-function wrongField(f: Field, value: Values[string]) {
+export function wrongField(f: Field, value: Values[string]) {
   const text = String(value ?? "").trim();
   if (f.required && text === "") return "Missing.";
   if (f.as === "number" && text !== "" && !(Number(text) >= 0)) return "A number of at least 0.";
@@ -100,7 +109,7 @@ function wrongField(f: Field, value: Values[string]) {
 }
 
 /** What is wrong, by field. */
-export const checkAsset = (kind: AssetKind, v: Values, isNew: boolean): Record<string, string> => ({
+export const checkAsset = (kind: Fielded, v: Values, isNew: boolean): Record<string, string> => ({
   name: String(v.name).trim() ? "" : "A name is needed.",
   ...(isNew ? { place: v.place ? "" : "Choose where it holds." } : {}),
   ...Object.fromEntries(
@@ -109,7 +118,7 @@ export const checkAsset = (kind: AssetKind, v: Values, isNew: boolean): Record<s
 });
 
 /** The server's names of fields -> ours. */
-export const pathsOf = (kind: AssetKind) =>
+export const pathsOf = (kind: Fielded) =>
   Object.fromEntries([
     ...kind.fields.map(f => [`spec.${f.path}`, f.path]),
     ...kind.fields.map(f => [f.path, f.path]),

@@ -8,7 +8,7 @@ export interface Field {
   /** In the specification; dots go deeper. */
   path: string;
   label: string;
-  as?: "number" | "check" | "flag" | "many" | "lines";
+  as?: "number" | "check" | "flag" | "many" | "lines" | "seconds";
   /** Lines NAME=value: the two members of each item. */
   pair?: [string, string];
   options?: { value: string; label?: string }[];
@@ -79,7 +79,7 @@ const VARIABLES: Field = {
   mono: true,
   hint: "One NAME=value a line",
 };
-const PULL: Field = {
+export const PULL: Field = {
   path: "imagePullPolicy",
   label: "Pull the image",
   size: "half",
@@ -105,7 +105,7 @@ const ENVIRONMENT: AssetKind = {
     {
       path: "uidGidSource",
       label: "Runs as",
-      size: "third",
+      size: "half",
       options: [
         { value: "", label: "The image's user" },
         { value: "fromIdpToken", label: "Who submits it" },
@@ -117,7 +117,7 @@ const ENVIRONMENT: AssetKind = {
   ],
 };
 
-const isAmount = (amount: string) =>
+export const isAmount = (amount: string) =>
   /^\d+(\.\d+)?([kMGTPE]i?|m)?$/.test(amount) ? "" : "An amount such as 512M or 4Gi.";
 // In a template the same fields lie one deeper.
 const computeFields = (under: string): Field[] => [
@@ -203,7 +203,7 @@ const source = (
   ...more,
 });
 const MODE: Field = { path: "defaultMode", label: "Mode of the files", size: "half", mono: true, placeholder: "0644" };
-const SOURCES: AssetKind[] = [
+export const SOURCES: AssetKind[] = [
   source("pvc", "Volume (PVC)", "pvc", "pvc-assets", "pvc", {
     brief: s => words(text(s, "claimName") || text(s, "claimInfo.size"), text(s, "path")),
     fields: [
@@ -402,7 +402,7 @@ export const ASSET_PAGES: Record<string, AssetPage> = {
   compute: {
     title: "Compute resources",
     word: "compute resource",
-    icon: "node",
+    icon: "chip",
     list: COMPUTE.path,
     kinds: [COMPUTE],
     none: "No compute resources yet: GPUs, cores and memory of a pod under one name.",
@@ -419,7 +419,7 @@ export const ASSET_PAGES: Record<string, AssetPage> = {
   "data-sources": {
     title: "Data sources",
     word: "data source",
-    icon: "pool",
+    icon: "folder",
     list: "/api/v1/asset/datasource",
     kinds: SOURCES,
     none: "No data sources yet: volumes, shares, repositories and buckets that workloads mount.",

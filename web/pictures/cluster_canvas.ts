@@ -1,17 +1,16 @@
 // Where each node and cell lies on the canvas, for drawing and for pointing. Pure.
 
-import type { MapCell, MapPool, MapRow } from "./cluster_map";
+import { type Holder, type MapCell, type MapPool, type MapRow, rowNote } from "./cluster_map";
 
 export const ZOOMS = [
-  { row: 16, name: 1 },
-  { row: 8, name: 4 },
-  { row: 4, name: 10 },
-]; // name: every n-th row is named
+  { row: 16, name: 1, column: 260 },
+  { row: 8, name: 4, column: 200 },
+  { row: 4, name: 10, column: 150 },
+]; // name: every n-th row of a column is named; column: how narrow one may be
 
 interface Room {
   width: number;
   zoom: number;
-  minColumn?: number;
   gap?: number;
   heading?: number;
 }
@@ -19,12 +18,12 @@ interface Room {
 export interface Place {
   row: MapRow;
   pool: MapPool;
-  index: number;
+  /** In its column. */
+  line: number;
   x: number;
   y: number;
   left: number;
   cell: number;
-  first: boolean;
 }
 export interface Layout {
   places: Place[];
@@ -41,9 +40,9 @@ export interface Hit {
 }
 
 // Rows flow in columns, pool after pool. Each pool starts with a heading.
-export function layout(pools: MapPool[], { width, zoom, minColumn = 260, gap = 24, heading = 24 }: Room): Layout {
-  const { row: rowHeight } = ZOOMS[zoom];
-  const columns = Math.max(1, Math.floor((width + gap) / (minColumn + gap)));
+export function layout(pools: MapPool[], { width, zoom, gap = 24, heading = 24 }: Room): Layout {
+  const { row: rowHeight, column } = ZOOMS[zoom];
+  const columns = Math.max(1, Math.floor((width + gap) / (column + gap)));
   const columnWidth = (width - gap * (columns - 1)) / columns;
   const left = rowHeight >= 16 ? 72 : 56;
   const places: Place[] = [],
@@ -58,17 +57,22 @@ export function layout(pools: MapPool[], { width, zoom, minColumn = 260, gap = 2
       places.push({
         row,
         pool,
-        index: i,
+        line: i % perColumn,
         x: column * (columnWidth + gap),
         y: y + heading + (i % perColumn) * rowHeight,
         left,
         cell: (columnWidth - left - 8) / most,
-        first: i % perColumn === 0,
       });
     });
     y += heading + perColumn * rowHeight + 12;
   }
   return { places, heads, rowHeight, columnWidth, perRow: columns, height: y };
+}
+
+// What of it lies between two heights.
+export function within(map: Layout, from: number, to: number): Layout {
+  const here = ({ y }: { y: number }) => y > from - 24 && y < to;
+  return { ...map, places: map.places.filter(here), heads: map.heads.filter(here) };
 }
 
 // The place and cell under a point, or null.
@@ -81,12 +85,17 @@ export function hit({ places, rowHeight }: Layout, x: number, y: number): Hit | 
   return { place, cell: cell >= 0 ? cell : null };
 }
 
+const partOf = ({ share = 1 }: Holder) => (share < 1 ? ` (${share})` : "");
+const usedOf = ({ idle, utilization }: MapCell) =>
+  idle ? ", idle" : utilization === null ? "" : `, ${Math.round(utilization)} % used`;
+
 // What stands under the cursor, in words.
 export function wordsAt({ place, cell }: Hit) {
   const { row } = place;
-  if (cell === null || !row.cells[cell]) return `${row.name} · ${row.state === "down" ? "down" : `${row.free} free`}`;
+  if (cell === null || !row.cells[cell]) return `${row.name} · ${rowNote(row) || "full"}`;
   const device: MapCell = row.cells[cell];
   if (device.state === "down") return `${row.name}, GPU ${cell}: down`;
   if (!device.workloads.length) return `${row.name}, GPU ${cell}: free`;
-  return `${row.name}, GPU ${cell}: ${device.workloads.map(w => (w.projectName ? `${w.projectName}/${w.name}` : w.name) + ((w.share ?? 1) < 1 ? ` (${w.share})` : "")).join(", ")}`;
+  const who = device.workloads.map(w => (w.projectName ? `${w.projectName}/` : "") + w.name + partOf(w)).join(", ");
+  return `${row.name}, GPU ${cell}: ${who}${usedOf(device)}${device.state === "releasing" ? ", giving back" : ""}`;
 }

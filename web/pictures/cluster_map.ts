@@ -1,6 +1,7 @@
 // The cluster as rows and cells: a node is a row, a GPU a cell, adjacent cells of one workload are one run. Pure.
 
 import type { Node, NodeDevice, OverviewNodes } from "../types";
+import { type Slot, coloured, slotOf } from "./slots";
 
 /** Who holds a device or a part of it. */
 export interface Holder {
@@ -8,6 +9,8 @@ export interface Holder {
   name: string;
   projectId?: string | null;
   projectName?: string | null;
+  departmentId?: string | null;
+  departmentName?: string | null;
   share?: number;
   preemptible?: boolean;
 }
@@ -16,6 +19,8 @@ export interface MapCell {
   state: NodeDevice["state"];
   workloads: Holder[];
   utilization: number | null;
+  /** Held, and nothing was done with it for five minutes. */
+  idle?: boolean;
 }
 /** Adjacent cells of one workload, or its part of one. */
 export interface MapRun {
@@ -23,6 +28,8 @@ export interface MapRun {
   name: string;
   projectId?: string | null;
   project?: string | null;
+  departmentId?: string | null;
+  department?: string | null;
   firm: boolean;
   whole: boolean;
   from: number;
@@ -36,6 +43,8 @@ export interface MapRow {
   pool: string;
   gpu: string;
   state: "down" | "cordoned" | "ready";
+  /** What runs there leaves, or has left. */
+  drained?: boolean;
   cells: MapCell[];
   held: number;
   free: number;
@@ -55,7 +64,12 @@ export type MapNode = Pick<Node, "name" | "nodePool"> & {
   id?: string;
   status?: string;
   gpuInfo?: Node["gpuInfo"];
-  prorata?: { cordoned?: boolean; devices?: Partial<MapCell & { index: number }>[] };
+  prorata?: {
+    cordoned?: boolean;
+    drained?: boolean;
+    cordon?: { draining?: boolean } | null;
+    devices?: Partial<MapCell & { index: number }>[];
+  };
 };
 
 // Nodes of the API -> pools with rows, in the order of the given pool names.
@@ -82,8 +96,9 @@ export function nodesInBrief({ nodes, workloads }: OverviewNodes): MapNode[] {
   return nodes.map(n => {
     const devices = Array.from({ length: n.gpuCount }, (_, index): MapCell => ({
       index,
-      state: n.gpusDown.includes(index) ? "down" : "free",
+      state: n.gpusDown.includes(index) ? "down" : n.cordoned ? "cordoned" : "free",
       utilization: n.utilization[index] ?? null,
+      idle: n.gpusIdle.includes(index),
       workloads: [],
     }));
     for (const { workload, gpus, share, releasing } of n.held)
@@ -91,7 +106,8 @@ export function nodesInBrief({ nodes, workloads }: OverviewNodes): MapNode[] {
         device.workloads.push({ ...workloads[workload], share });
         if (device.state !== "down") device.state = releasing ? "releasing" : "allocated";
       }
-    return { ...n, gpuInfo: { gpuType: n.gpuType, gpuCount: n.gpuCount }, prorata: { devices, cordoned: n.cordoned } };
+    const { gpuType, gpuCount, cordoned, drained } = n;
+    return { ...n, gpuInfo: { gpuType, gpuCount }, prorata: { devices, cordoned, drained } };
   });
 }
 
@@ -107,6 +123,7 @@ export function rowOf(node: MapNode): MapRow {
     state: down ? "down" : (d.state ?? "free"),
     workloads: d.workloads ?? [],
     utilization: d.utilization ?? null,
+    idle: d.idle,
   }));
   const held = cells.reduce((sum, c) => sum + c.workloads.reduce((s, w) => s + (w.share ?? 1), 0), 0);
   const free = cells.filter(c => c.state === "free").length;
@@ -116,6 +133,7 @@ export function rowOf(node: MapNode): MapRow {
     pool: node.nodePool,
     gpu: node.gpuInfo?.gpuType ?? "",
     state: down ? "down" : own.cordoned ? "cordoned" : "ready",
+    drained: own.drained ?? own.cordon?.draining,
     cells,
     held: Math.round(held * 1000) / 1000,
     free,
@@ -142,6 +160,8 @@ export function runsOf(cells: MapCell[]) {
           name: w.name,
           projectId: w.projectId,
           project: w.projectName,
+          departmentId: w.departmentId,
+          department: w.departmentName,
           firm: w.preemptible === false,
           whole,
           from: at,
@@ -156,12 +176,52 @@ export function runsOf(cells: MapCell[]) {
   return runs;
 }
 
+/** Who holds something, a project or a department. slot: its colour; null is grey. */
+export interface Group {
+  id: string;
+  name: string;
+  size: number;
+  slot: Slot | null;
+}
+/** What the map shows: by project, department, utilization or health; whose runs stand out; who holds something. */
+export interface Look {
+  view: string;
+  lifted: string | null;
+  groups: Map<string, Group>;
+}
+
+const keyOf = (run: MapRun, view: string) => (view === "department" ? run.departmentId : run.projectId);
+
+// Who holds something, who holds most first. Of many projects the largest alone have a colour; a department always has.
+export function groupsIn(pools: MapPool[], view: string): Look["groups"] {
+  const held = new Map<string, Omit<Group, "slot">>();
+  for (const run of pools.flatMap(p => p.rows.flatMap(r => r.runs))) {
+    const id = keyOf(run, view),
+      name = (view === "department" ? run.department : run.project) ?? "";
+    if (id) held.set(id, { id, name, size: run.size + (held.get(id)?.size ?? 0) });
+  }
+  const list = [...held.values()].sort((a, b) => b.size - a.size || a.name.localeCompare(b.name));
+  const kept = coloured(list);
+  return new Map(list.map(g => [g.id, { ...g, slot: view === "department" || kept.has(g.id) ? slotOf(g.id) : null }]));
+}
+
+// How a run looks: its colour, the name in it, whether it stands out. Who is lifted has its colour in any case.
+export function lookOf(run: MapRun, { view, lifted, groups }: Look) {
+  const id = keyOf(run, view),
+    hot = Boolean(lifted) && id === lifted;
+  return {
+    slot: (id && groups.get(id)?.slot) || (hot ? slotOf(lifted) : null),
+    name: (view === "department" && run.project) || run.name,
+    hot,
+  };
+}
+
 // What is free in one piece, of many nodes: "61 full, 12 with 1–3 free, 7 with 8 free, 1 down".
 export function piecesOf(pool: MapPool) {
   const most = Math.max(...pool.rows.map(r => r.cells.length)),
     half = Math.floor(most / 2),
     count = (test: (row: MapRow) => boolean) => pool.rows.filter(test).length;
-  const up = (r: MapRow) => r.state !== "down",
+  const up = (r: MapRow) => r.state === "ready",
     between = (low: number, high: number) => count(r => up(r) && r.free >= low && r.free <= high);
   const span = (low: number, high: number) => (low === high ? `${low}` : `${low}–${high}`);
   const bands = [
@@ -174,8 +234,8 @@ export function piecesOf(pool: MapPool) {
     between(low, high),
     high === 0 ? "full" : `with ${span(low, high)} free`,
   ]);
-  const down: [number, string] = [count(r => !up(r)), "down"];
-  return [...said, down]
+  const out = (["cordoned", "down"] as const).map((state): [number, string] => [count(r => r.state === state), state]);
+  return [...said, ...out]
     .filter(([n]) => n > 0)
     .map(([n, word]) => `${n} ${word}`)
     .join(", ");
@@ -199,7 +259,7 @@ export function runLabel(name: string, width: number, letter = 5.9) {
 // What a row says at its right end.
 export function rowNote(row: MapRow) {
   if (row.state === "down") return "down";
-  if (row.state === "cordoned") return "cordoned";
+  if (row.state === "cordoned") return !row.drained ? "cordoned" : row.held > 0 ? "draining" : "drained";
   const room = Math.round((row.cells.length - row.held) * 100) / 100;
   return room > 0 ? `${room} free` : "";
 }
@@ -219,11 +279,14 @@ export function stretches(indices: number[]) {
 export const heat = (percent: number | null | undefined) =>
   percent === null || percent === undefined ? null : Math.min(4, Math.floor(Number(percent) / 20));
 
+// How a held device looks by utilization: idle, a step, or not measured.
+export const heatOf = ({ idle, utilization }: MapCell) => (idle ? "idle" : (heat(utilization) ?? "none"));
+
 // One sentence for a reader who does not see the picture.
 export function sentenceOf(pool: MapPool) {
   const parts = [
     `Pool ${pool.name}: ${Math.round(pool.held * 100) / 100} of ${pool.total} GPUs allocated on ${pool.rows.length} nodes`,
   ];
   if (pool.down) parts.push(`${pool.down} not ready`);
-  return parts.join(", ") + ".";
+  return `${parts.join(", ")}; nodes: ${piecesOf(pool)}.`;
 }

@@ -45,12 +45,16 @@ export function timeTicks(from: number, to: number, count: number) {
   return ticks;
 }
 
-// Values from 0 in steps of 1, 2, 5 × 10^n, at most 6; of bytes in steps of their binary unit. max: where the axis must end.
+// What a step of bytes may be, in its unit: halves of the unit below 1, and what makes the next unit whole near its end.
+const BINARY = [0.25, 0.5, 1, 2, 5, 10, 20, 50, 100, 256];
+
+// Values from 0 in steps of 1, 2, 5 × 10^n, at most 6; bytes in round steps of their binary unit. max: where the axis must end.
 export function valueTicks(top: number, { max, binary }: Pick<ValueScale, "max" | "binary"> = {}) {
   const unit = binary ? 1024 ** Math.floor(Math.log2(Math.max(1, top)) / 10) : 1;
   const most = (max ?? top) / unit;
-  let step = 10 ** Math.floor(Math.log10(most / 5));
-  step *= [1, 2, 5, 10].find(s => most / (step * s) <= 5 + 1e-9) ?? 10;
+  const power = 10 ** Math.floor(Math.log10(most / 5));
+  const steps = binary ? BINARY : [1, 2, 5, 10].map(s => s * power);
+  const step = steps.find(s => most / s <= 5 + 1e-9) ?? steps.at(-1)!;
   const end = max === undefined ? Math.ceil(most / step - 1e-9) : most / step;
   return {
     top: end * step * unit,
@@ -102,6 +106,12 @@ export function mean(series: Series[]): Point[] {
     const known = series.map(s => valueAt(s.points, at)).filter(v => v !== null);
     return [at, known.length ? known.reduce((a, b) => a + b, 0) / known.length : null];
   });
+}
+
+// Of what is known of one line; null: nothing.
+export function meanOf(points: Point[]): number | null {
+  const known = points.flatMap(p => (p[1] === null ? [] : [p[1]]));
+  return known.length ? known.reduce((a, b) => a + b, 0) / known.length : null;
 }
 
 // What is drawn: a few lines as they are; of many, quiet ones and their mean.

@@ -4,7 +4,18 @@ import type { Nodepool, SchedulingConfiguration } from "../types";
 
 type Configuration = NonNullable<SchedulingConfiguration>;
 type FairShare = NonNullable<Configuration["timeBasedFairShare"]>;
-type Pool = Partial<Pick<Nodepool, "schedulingConfiguration" | "placementStrategy">> | null | undefined;
+type Pool =
+  | Partial<
+      Pick<
+        Nodepool,
+        | "schedulingConfiguration"
+        | "placementStrategy"
+        | "gpuNetworkAccelerationDetection"
+        | "gpuNetworkAccelerationLabelKey"
+      >
+    >
+  | null
+  | undefined;
 /** The rules as the form's values. */
 export type PoolValues = ReturnType<typeof valuesOfPool>;
 
@@ -13,6 +24,8 @@ export const STRATEGIES: Record<string, string> = {
   spread: "spread",
   fragmentation: "fragmentation",
 };
+// Of NVLink between nodes, by the API's word.
+export const NVLINK: Record<string, string> = { Auto: "Auto-detect", Use: "Present", DontUse: "Not present" };
 const DAY = /^\d{4}-\d\d-\d\d$/,
   WINDOW = "A duration such as 12h, 7d or 2w, more than 0.",
   DURATION = "A duration such as 30m, 4h or 1d12h; 0 for none.";
@@ -25,6 +38,8 @@ export function valuesOfPool(pool: Pool) {
   const placement = placementOf(pool),
     share = shareOf(pool);
   return {
+    nvlink: pool?.gpuNetworkAccelerationDetection ?? "Auto",
+    clique: pool?.gpuNetworkAccelerationLabelKey ?? "",
     gpu: placement.gpu ?? "binpack",
     cpu: placement.cpu ?? "binpack",
     guaranteed: pool?.schedulingConfiguration?.minGuaranteedRuntime ?? "0",

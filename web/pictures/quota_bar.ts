@@ -48,6 +48,9 @@ const drawer =
     marks.push(["rect", { key, ...box, ...attributes }]);
   };
 
+// Where what is borrowed begins: at the mark; after what is held and owed where these sums of several go beyond it.
+const baseOf = ({ quota, inQuota, owed }: Parts) => Math.max(Number.isFinite(quota) ? quota : 0, inQuota + owed);
+
 // What is held, owed, borrowed and wanted, from the left.
 function stretchMarks(parts: Parts, shape: Whole) {
   const marks: Mark[] = [],
@@ -55,7 +58,7 @@ function stretchMarks(parts: Parts, shape: Whole) {
   const { x, colour, slot, ending } = shape;
   const hatched = { class: `ghost k${colour}`, fill: `url(#hatch-${colour})` };
   const limited = Number.isFinite(parts.quota),
-    base = limited ? parts.quota : parts.inQuota,
+    base = baseOf(parts),
     from = base + parts.over;
   if (limited && parts.quota > 0) rect("idle", 0, x(parts.quota), { class: "track" });
   if (parts.inQuota > 0) rect("held", 0, x(parts.inQuota), { class: `f${colour}` });
@@ -96,7 +99,7 @@ function overMarks(parts: Parts, { x, y, bar, limit, width: end }: Whole) {
 // What lies beyond the end of the axis, in words; "" where nothing does.
 function cutText(parts: Parts, { x, width: end, scale, unit }: Whole) {
   const limited = Number.isFinite(parts.quota),
-    from = (limited ? parts.quota : parts.inQuota) + parts.over,
+    from = baseOf(parts) + parts.over,
     out = end / scale;
   if (limited && x(parts.quota) > end + 1) return `quota ${amount(parts.quota, unit)}`;
   if (x(from) > end + 1) return amount(from, unit);
@@ -125,11 +128,10 @@ const amount = (value: number, unit: string) =>
 
 // How far a row goes with what it holds and is promised, and with all it wants. A limit far beyond both is left out.
 export function reach(parts: Parts) {
-  const held = (Number.isFinite(parts.quota) ? parts.quota : parts.inQuota) + parts.over;
+  const held = Math.max(Number.isFinite(parts.quota) ? parts.quota : 0, parts.inQuota) + parts.over;
   return parts.limit !== null && parts.limit <= 2 * held ? Math.max(held, parts.limit) : held;
 }
-export const wantedReach = (parts: Parts) =>
-  (Number.isFinite(parts.quota) ? parts.quota : parts.inQuota) + parts.over + parts.more;
+export const wantedReach = (parts: Parts) => baseOf(parts) + parts.over + parts.more;
 
 // Parts as percent of the quota; without a quota there is nothing to relate to.
 export function inPercent(parts: Parts) {

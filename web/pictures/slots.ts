@@ -18,11 +18,11 @@ function hash(text: string) {
   return value;
 }
 
-// With more than 12 projects in a picture only the 8 largest keep their colour: the set of ids that do.
-export function coloured<I>(projects: { id: I; size: number; name: string }[], most = 12, kept = 8): Set<I> {
-  const list =
-    projects.length <= most
-      ? projects
-      : [...projects].sort((a, b) => b.size - a.size || a.name.localeCompare(b.name)).slice(0, kept);
-  return new Set(list.map(p => p.id));
+// With more than 12 projects in a picture only the largest of each of the 8 colours keeps it: the set of ids that do.
+export function coloured(projects: { id: string; size: number; name: string }[], most = 12): Set<string> {
+  if (projects.length <= most) return new Set(projects.map(p => p.id));
+  const kept = new Map<number, string>();
+  for (const { id } of [...projects].sort((a, b) => b.size - a.size || a.name.localeCompare(b.name)))
+    if (!kept.has(slotOf(id).colour)) kept.set(slotOf(id).colour, id);
+  return new Set(kept.values());
 }

@@ -1,8 +1,9 @@
-// A form's values -> the body of the API, and the command line that does the same. Pure; both are made from one object.
+// A form's values -> the body of the API, and back. Pure.
 
 import type { ComputeSpec, EnvironmentAsset } from "../types";
-import { type Shape, hasMaster, shapeFlags, shapeOf } from "./gang";
-import { shell, shellLine } from "./shell_words";
+import { type Spec, at, put } from "./asset_form";
+import { type Shape, hasMaster, shapeOf } from "./gang";
+import { type More, NO_MORE, moreSpec, moreValues, wrongMore } from "./submission_more";
 
 /** What the forms of workloads are for. */
 export type FormKind = "training" | "distributed" | "workspace" | "inference";
@@ -23,13 +24,6 @@ interface KindFacts {
   priority: string;
   firm: boolean;
 }
-/** A port as typed, and how it is reached. */
-export interface PortValue {
-  container: string;
-  external: string;
-  type: string;
-}
-
 export const KINDS: Record<FormKind, KindFacts> = {
   training: {
     type: "Training",
@@ -74,7 +68,7 @@ const NAME = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 
 type Typed = number | string;
 /** A form's values; numbers are "" where nothing is typed. */
-export interface FormValues {
+export interface FormValues extends More {
   name: string;
   project: string;
   image: string;
@@ -96,7 +90,8 @@ export interface FormValues {
   parallelism: Typed;
   shm: boolean;
   nodeType: string;
-  ports: PortValue[];
+  /** Data sources: kind and id. */
+  datasources: string[];
   serving: Typed;
   protocol: string;
   inside: boolean;
@@ -108,11 +103,14 @@ export interface FormValues {
   retention: Typed;
   /** The id of the template that fills what the form leaves out. */
   template: string;
+  /** What a copy has and no field shows. */
+  rest: Spec;
   /** The one that was copied is deleted then. */
   replace: boolean;
 }
 
 export const EMPTY: FormValues = {
+  ...NO_MORE,
   name: "",
   project: "",
   image: "",
@@ -134,7 +132,7 @@ export const EMPTY: FormValues = {
   parallelism: 1,
   shm: false,
   nodeType: "",
-  ports: [],
+  datasources: [],
   serving: 8000,
   protocol: "http",
   inside: false,
@@ -145,12 +143,13 @@ export const EMPTY: FormValues = {
   threshold: "",
   retention: "",
   template: "",
+  rest: {},
   replace: false,
 };
 
 // What a form may not be sent with: {field: sentence}.
 export function check(v: FormValues, kind: FormKind) {
-  const wrong: Record<string, string> = {};
+  const wrong = wrongMore(v, kind);
   if (!v.name) wrong.name = "A name is needed.";
   else if (!NAME.test(v.name) || v.name.length > 63)
     wrong.name = "Small letters, digits and dashes, up to 63; a letter first, no dash last.";
@@ -171,8 +170,7 @@ export function check(v: FormValues, kind: FormKind) {
   if (kind === "inference") Object.assign(wrong, checkServing(v));
   if (v.backoff !== "" && !(Number.isInteger(Number(v.backoff)) && Number(v.backoff) >= 0))
     wrong.backoff = "A whole number from 0.";
-  if (v.ports.some(p => !isPort(p.container) || (p.external !== "" && !isPort(p.external))))
-    wrong.ports = "A port is a whole number from 1 to 65535.";
+  if (v[GPU_MEMORY] && !(gpus >= 1)) wrong[GPU_MEMORY] = "Of at least 1 GPU.";
   for (const line of lines(v.environment))
     if (!/^[A-Za-z_][A-Za-z0-9_.-]*=/.test(line))
       wrong.environment = `One NAME=value a line; "${line.slice(0, 30)}" is none.`;
@@ -198,32 +196,15 @@ function checkServing(v: FormValues) {
   return wrong;
 }
 
-// How a port is reached: the API's service types, and a URL.
-export const REACHED_BY = [
-  { value: "ClusterIP", label: "Inside the cluster" },
-  { value: "NodePort", label: "A port of the node" },
-  { value: "LoadBalancer", label: "A load balancer" },
-  { value: "URL", label: "A URL" },
-];
-export const isPort = (value: unknown) =>
-  /^\d+$/.test(String(value).trim()) && Number(value) >= 1 && Number(value) <= 65535;
-const hasExternal = (port: PortValue) => port.type !== "URL" && port.external !== "";
-const portsOf = (list: PortValue[]) =>
-  list
-    .filter(p => p.type !== "URL")
-    .map(p => ({
-      container: Number(p.container),
-      ...(hasExternal(p) ? { external: Number(p.external) } : {}),
-      serviceType: p.type,
-    }));
-const urlsOf = (list: PortValue[]) => list.filter(p => p.type === "URL").map(p => ({ container: Number(p.container) }));
+const isPort = (value: unknown) => /^\d+$/.test(String(value).trim()) && Number(value) >= 1 && Number(value) <= 65535;
+const GPU_MEMORY = "spec.compute.gpuMemoryRequest";
 
 const lines = (text: string) =>
   String(text ?? "")
     .split("\n")
     .map(l => l.trim())
     .filter(Boolean);
-const variables = (text: string) =>
+export const variables = (text: string) =>
   lines(text).map(line => ({ name: line.slice(0, line.indexOf("=")), value: line.slice(line.indexOf("=") + 1) }));
 
 export function computeOf(v: FormValues) {
@@ -232,10 +213,11 @@ export function computeOf(v: FormValues) {
   return {
     ...(part
       ? { gpuDevicesRequest: 1, gpuRequestType: "portion", gpuPortionRequest: gpus }
-      : { gpuDevicesRequest: gpus }),
+      : { gpuDevicesRequest: gpus, ...(v[GPU_MEMORY] ? { gpuRequestType: "memory" } : {}) }),
     ...(v.cpu !== "" ? { cpuCoreRequest: Number(v.cpu) } : {}),
     ...(v.memory ? { cpuMemoryRequest: v.memory } : {}),
     ...(v.shm ? { largeShmRequest: true } : {}),
+    ...(moreSpec(v, "training").compute as Spec),
   };
 }
 
@@ -263,19 +245,43 @@ function servingOf(v: FormValues) {
   };
 }
 
+const isObject = (value: unknown): value is Spec =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+// Both, the second above the first.
+const merged = (under: Spec, over: Spec): Spec =>
+  Object.entries(over).reduce(
+    (all, [key, value]) => ({
+      ...all,
+      [key]: isObject(value) && isObject(all[key]) ? merged(all[key] as Spec, value) : value,
+    }),
+    under,
+  );
+// What of it the other does not say.
+function restOf(all: Spec, said: Spec): Spec {
+  const left = Object.entries(all).map(([key, value]) => {
+    if (!isObject(value)) return [key, value === null || key in said ? undefined : value];
+    const rest = restOf(value, (said[key] as Spec) ?? {});
+    return [key, Object.keys(rest).length ? rest : undefined];
+  });
+  return Object.fromEntries(left.filter(([, value]) => value !== undefined)) as Spec;
+}
+
+// Data sources, as a submission names them.
+const assetsOf = (v: FormValues) =>
+  v.datasources.length
+    ? { assets: { datasources: v.datasources.map(word => ({ id: word.slice(word.indexOf(":") + 1) })) } }
+    : {};
+
 // The body that is sent; only what was said, so that policies and defaults can fill the rest.
 export function bodyOf(v: FormValues, kind: FormKind, clusterId: string) {
-  const spec: Record<string, unknown> = { image: v.image };
+  const more = moreSpec(v, kind),
+    spec: Spec = { image: v.image, ...more };
   for (const key of ["command", "args", "workingDir"] as const) if (v[key]) spec[key] = v[key];
-  const environment = variables(v.environment);
+  const environment = [...variables(v.environment), ...((more.environmentVariables ?? []) as Spec[])];
   if (environment.length) spec.environmentVariables = environment;
   spec.compute = computeOf(v);
   if (v.pools.length) spec.nodePools = v.pools;
   if (v.nodeType) spec.nodeType = v.nodeType;
-  const ports = portsOf(v.ports),
-    urls = urlsOf(v.ports);
-  if (ports.length) spec.ports = ports;
-  if (urls.length) spec.exposedUrls = urls;
   if (v.priority) spec.priorityClass = v.priority;
   if (v.preemptibility) spec.preemptibility = v.preemptibility;
   if (kind === "inference") Object.assign(spec, servingOf(v));
@@ -287,13 +293,14 @@ export function bodyOf(v: FormValues, kind: FormKind, clusterId: string) {
     projectId: v.project,
     clusterId,
     ...(v.template ? { templateId: v.template } : {}),
-    spec,
+    ...assetsOf(v),
+    spec: merged(v.rest, spec),
   };
   if (kind !== "distributed") return body;
   return {
     ...body,
     masterSpecSameAsWorker: hasMaster(v.shape),
-    spec: { ...spec, distributedFramework: v.framework, numWorkers: Number(v.workers), ...v.shape },
+    spec: { ...body.spec, distributedFramework: v.framework, numWorkers: Number(v.workers), ...v.shape },
   };
 }
 
@@ -313,65 +320,10 @@ export function totalGpus(v: FormValues, kind: FormKind) {
   return { pods, each: Number(v.gpus) || 0, all: pods * (Number(v.gpus) || 0) };
 }
 
-function servingFlags(v: FormValues) {
-  const flags = [
-    `--serving-port container=${v.serving},protocol=${v.protocol}${v.inside ? ",cluster-local=true" : ""}`,
-  ];
-  flags.push(`--min-replicas ${v.least} --max-replicas ${v.most}`);
-  if (v.initial !== "") flags.push(`--initial-replicas ${v.initial}`);
-  if (v.metric) flags.push(`--metric ${shell(v.metric)} --metric-threshold ${v.threshold}`);
-  if (Number(v.least) === 0 && v.retention !== "") flags.push(`--scale-to-zero-retention ${v.retention}s`);
-  return flags;
-}
-
-// templateName: of the template that v names; "" where v names one whose name is not known.
-export function commandOf(v: FormValues, kind: FormKind, projectName?: string, templateName?: string) {
-  if (v.template && !templateName) return "";
-  const verb = {
-    training: "training submit",
-    distributed: `training ${v.framework === "TF" ? "tensorflow" : v.framework.toLowerCase()} submit`,
-    workspace: "workspace submit",
-    inference: "inference submit",
-  }[kind];
-  const parts = [
-    `prorata ${verb} ${shell(v.name || "NAME")} -p ${shell(projectName || "PROJECT")}`,
-    `-i ${shell(v.image || "IMAGE")}`,
-  ];
-  if (v.template) parts.push(`--template ${shell(templateName ?? "")}`);
-  const gpus = Number(v.gpus) || 0;
-  if (gpus > 0 && gpus < 1) parts.push(`-g 1 --gpu-portion-request ${gpus}`);
-  else parts.push(`-g ${gpus}`);
-  if (kind === "distributed") parts.push(`--workers ${v.workers}`, ...shapeFlags(v.shape));
-  if (kind === "inference") parts.push(...servingFlags(v));
-  if (kind === "training" && Number(v.completions) > 1) parts.push(`--runs ${v.completions}`);
-  if (kind === "training" && Number(v.parallelism) > 1) parts.push(`--parallelism ${v.parallelism}`);
-  if (v.cpu !== "") parts.push(`--cpu-core-request ${v.cpu}`);
-  if (v.memory) parts.push(`--cpu-memory-request ${v.memory}`);
-  if (v.shm) parts.push("--large-shm");
-  for (const pool of v.pools) parts.push(`--node-pools ${shell(pool)}`);
-  if (v.nodeType) parts.push(`--node-type ${shell(v.nodeType)}`);
-  for (const p of v.ports)
-    parts.push(
-      p.type === "URL"
-        ? `--external-url container=${p.container}`
-        : `--port container=${p.container}${hasExternal(p) ? `,external=${p.external}` : ""},service-type=${p.type}`,
-    );
-  for (const { name, value } of variables(v.environment)) parts.push(`-e ${shell(`${name}=${value}`)}`);
-  if (v.priority) parts.push(`--priority ${v.priority}`);
-  if (v.preemptibility) parts.push(`--preemptibility ${v.preemptibility}`);
-  if (kind !== "inference" && v.backoff !== "") parts.push(`--backoff-limit ${v.backoff}`);
-  if (v.workingDir) parts.push(`--working-dir ${shell(v.workingDir)}`);
-  if (v.command) parts.push(`--command -- ${shellLine([v.command, v.args].filter(Boolean).join(" "))}`);
-  else if (v.args) parts.push(`-- ${shellLine(v.args)}`);
-  return parts.join(" \\\n  ");
-}
-
 interface SubmittedSpec extends ComputeOwner, Shape {
   environmentVariables?: { name: string; value?: string | null }[] | null;
   nodePools?: string[] | null;
   nodeType?: string | null;
-  ports?: { container?: number; external?: number | null; serviceType?: string | null }[] | null;
-  exposedUrls?: { container?: number | null }[] | null;
   priorityClass?: string | null;
   preemptibility?: string | null;
   backoffLimit?: number | null;
@@ -397,11 +349,29 @@ export interface Submitted {
   spec?: SubmittedSpec | null;
 }
 
-// A submitted object -> values, for Make a copy.
+// What the server sets where nothing is said, of what no field shows.
+const STANDARD: [path: string, value: string][] = [
+  ["sshAuthMountPath", "/root/.ssh"],
+  ["servingPort.authorizationType", "public"],
+];
+
+/** A submitted object -> values, for Make a copy; kind: of the form it is for. */
+export function copyOf(workload: Submitted, name: string, kind: FormKind): FormValues {
+  const v = valuesOf(workload, name);
+  const { spec } = bodyOf(v, kind, "");
+  const said = STANDARD.filter(([path, value]) => at(workload.spec, path) === value).reduce(
+    (all, [path]) => put(all, path.split("."), true),
+    spec as Spec,
+  );
+  return { ...v, rest: restOf((workload.spec ?? {}) as Spec, said) };
+}
+
+// A submitted object -> values.
 export function valuesOf(workload: Submitted, name: string): FormValues {
   const spec: SubmittedSpec = workload.spec ?? {};
   return {
     ...EMPTY,
+    ...moreValues(spec),
     name,
     project: String(workload.projectId),
     image: spec.image ?? "",
@@ -415,14 +385,6 @@ export function valuesOf(workload: Submitted, name: string): FormValues {
     ...fromCompute(spec.compute ?? {}),
     pools: spec.nodePools ?? [],
     nodeType: spec.nodeType ?? "",
-    ports: [
-      ...(spec.ports ?? []).map(p => ({
-        container: String(p.container ?? ""),
-        external: String(p.external ?? ""),
-        type: p.serviceType ?? "ClusterIP",
-      })),
-      ...(spec.exposedUrls ?? []).map(u => ({ container: String(u.container ?? ""), external: "", type: "URL" })),
-    ],
     priority: spec.priorityClass ?? "",
     preemptibility: spec.preemptibility ?? "",
     backoff: spec.backoffLimit ?? "",
@@ -459,6 +421,7 @@ export const fromCompute = (spec: Partial<ComputeSpec>) => ({
   cpu: spec.cpuCoreRequest ?? "",
   memory: spec.cpuMemoryRequest ?? "",
   shm: Boolean(spec.largeShmRequest),
+  [GPU_MEMORY]: (spec as { gpuMemoryRequest?: string | null }).gpuMemoryRequest ?? "",
 });
 export const fromEnvironment = (spec: EnvironmentSpec) => ({
   image: spec.image ?? "",

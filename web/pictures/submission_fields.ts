@@ -1,6 +1,9 @@
 // Where each field of the workload form stands in a specification, and what policies and templates say of it. Pure.
 import { bytes } from "../format";
+import { type Values as AssetValues, meant } from "./asset_form";
 import { type FormKind, type FormValues, type Submitted, valuesOf } from "./submission";
+import { MORE, THINGS } from "./submission_more";
+import { goText } from "./unit_rules";
 
 type Key = keyof FormValues & string;
 type Values = Partial<FormValues>;
@@ -18,7 +21,6 @@ const PLACES: Partial<Record<Key, string>> = {
   shm: "compute.largeShmRequest",
   pools: "nodePools",
   nodeType: "nodeType",
-  ports: "ports",
   priority: "priorityClass",
   preemptibility: "preemptibility",
   backoff: "backoffLimit",
@@ -37,15 +39,18 @@ const PLACES: Partial<Record<Key, string>> = {
   retention: "autoscaling.scaleToZeroRetentionSeconds",
 };
 const PART = "compute.gpuPortionRequest";
-const FIELDS = Object.entries(PLACES) as [Key, string][];
+const PLAIN = Object.fromEntries(MORE.map(f => [`spec.${f.path}`, f]));
+const LISTS = THINGS.map(t => [`spec.${t.id}`, t.path] as [Key, string]);
+const FIELDS = [...Object.entries(PLACES), ...Object.keys(PLAIN).map(key => [key, key.slice(5)])] as [Key, string][];
 
 // Names of the API's fields -> ours: of a submission, and as a policy writes them.
 export const PATHS: Record<string, string> = {
   name: "name",
   projectId: "project",
   templateId: "template",
+  assets: "datasources",
 };
-for (const [key, path] of [...FIELDS, ["gpus", "compute"], ["ports", "exposedUrls"]])
+for (const [key, path] of [...LISTS, ...FIELDS, ["gpus", "compute"]])
   for (const front of ["", "spec.", "worker."]) PATHS[front + path] = key;
 
 function at(tree: unknown, path: string) {
@@ -70,7 +75,7 @@ export function ofTemplate(spec: Spec, origins: Origins, name: string) {
   const values: Values = {},
     said: Partial<Record<Key, string>> = {};
   for (const [key, path] of FIELDS) {
-    const places = key === "gpus" ? [path, PART] : key === "ports" ? [path, "exposedUrls"] : [path];
+    const places = key === "gpus" ? [path, PART] : [path];
     if (places.every(p => at(spec, p) === undefined)) continue;
     Object.assign(values, { [key]: all[key] });
     const origin = places.map(p => origins[p]).find(Boolean);
@@ -88,6 +93,7 @@ interface Rule {
   sourceOfRule?: Source | null;
   required?: boolean | null;
   canEdit?: boolean | null;
+  canAdd?: boolean | null;
   min?: number | string | null;
   max?: number | string | null;
   step?: number | null;
@@ -124,11 +130,15 @@ function whoseOf(source: Source | null | undefined, project: { name: string; par
 const optionsOf = (rule: Rule) => (rule.options ?? []).map(o => (typeof o === "string" ? o : (o.value ?? "")));
 const isSet = (value: unknown) => value !== undefined && value !== null;
 
-function wordsOf(rule: Rule) {
-  const { min, max, step } = rule,
+const isTime = (key: string) => PLAIN[key]?.as === "seconds";
+
+function wordsOf(rule: Rule, key: string) {
+  const { step } = rule,
     options = optionsOf(rule);
+  const [min, max] = [rule.min, rule.max].map(bound => (isSet(bound) && isTime(key) ? goText(Number(bound)) : bound));
   return [
     rule.canEdit === false && "fixed",
+    rule.canAdd === false && "nothing may be added",
     isSet(min) && isSet(max) ? `${min} to ${max}` : isSet(min) ? `at least ${min}` : isSet(max) && `at most ${max}`,
     isSet(step) && `in steps of ${step}`,
     options.length > 0 && `one of ${options.join(", ")}`,
@@ -147,12 +157,13 @@ export function ruledFields(
 ): RuledFields {
   const rules = part(policy?.rules, kind),
     found: RuledFields = {};
-  for (const [key, path] of FIELDS) {
+  const lists = [...LISTS, ...FIELDS.filter(([key]) => PLAIN[key]?.pair)];
+  for (const [key, path] of [...FIELDS, ...lists.map(([id, list]) => [id, `${list}.instances`])]) {
     const place = key === "gpus" && Number(v.gpus) > 0 && Number(v.gpus) < 1 ? PART : path;
     const rule = at(rules, place) as Rule | undefined;
-    const text = rule && wordsOf(rule);
-    if (rule && text)
-      found[key] = { whose: whoseOf(rule.sourceOfRule, project), text, locked: rule.canEdit === false, rule };
+    const text = rule && wordsOf(rule, key);
+    const locked = rule?.canEdit === false || rule?.canAdd === false;
+    if (rule && text) found[key] = { whose: whoseOf(rule.sourceOfRule, project), text, locked, rule };
   }
   return found;
 }
@@ -169,6 +180,10 @@ function breaks(value: unknown, rule: Rule) {
   return isSet(rule.step) && Math.abs(((size - sizeOf(rule.min ?? 0)) / rule.step!) % 1) > 1e-9;
 }
 
+// What a field with a form of its own says to the server.
+const asSent = (key: string, value: unknown) =>
+  isTime(key) ? meant(PLAIN[key], value as AssetValues[string], 0) : value;
+
 /** The environment variables that a policy adds to every submission, by name. */
 export function addedVariables(policy: Policy | null | undefined, kind: FormKind) {
   const listed = at(part(policy?.defaults, kind), "environmentVariables.instances") as { name?: string }[] | undefined;
@@ -179,7 +194,7 @@ export function addedVariables(policy: Policy | null | undefined, kind: FormKind
 export function brokenRules(v: FormValues, ruled: RuledFields) {
   const wrong: Record<string, string> = {};
   for (const [key, said] of Object.entries(ruled))
-    if (said && !said.locked && !Array.isArray(v[key as Key]) && breaks(v[key as Key], said.rule))
+    if (said && !said.locked && !Array.isArray(v[key as Key]) && breaks(asSent(key, v[key as Key]), said.rule))
       wrong[key] = `${said.whose}: ${said.text}.`;
   return wrong;
 }
@@ -188,11 +203,9 @@ export function brokenRules(v: FormValues, ruled: RuledFields) {
 function defaultsOf(policy: Policy | null | undefined, kind: FormKind): Values {
   const spec = part(policy?.defaults, kind) as Spec | undefined;
   if (!spec) return {};
-  const {
-    environment: _added,
-    ports: _items,
-    ...values
-  } = ofTemplate({ ...spec, environmentVariables: null, ports: null, exposedUrls: null }, {}, "").values;
+  const lists = MORE.filter(f => f.pair).map(f => f.path); // what a policy adds is no value of the form
+  const { values } = ofTemplate({ ...spec, environmentVariables: null } as Spec, {}, "");
+  for (const path of lists) delete values[`spec.${path}`];
   return values;
 }
 

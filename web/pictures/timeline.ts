@@ -18,7 +18,8 @@ export interface Layout {
 }
 
 export function layout({ lanes, detail, start, end }: Timeline, width: number): Layout {
-  const row = detail === "shares" ? 10 : 4 + Math.max(16, ...lanes.map(lane => lane.gpus * 4));
+  const row =
+    detail === "shares" ? (lanes.length > 16 ? 10 : 24) : 4 + Math.max(16, ...lanes.map(lane => lane.gpus * 4));
   const height = HEAD + row * lanes.length + 8;
   return {
     left: width < 500 ? 64 : 112,
@@ -62,12 +63,42 @@ export function nameOf({ workloads, projects }: Timeline, { project, workload, c
   return workload !== undefined ? `${own}/${workloads[workload].name}` : count ? `${count} workloads, ${own}` : own;
 }
 
+/** The same with a lane for each project: how many GPUs it held from when to when. Those of others come last. */
+export function byProject(timeline: Timeline): Timeline {
+  const changes = new Map<number | undefined, Map<number, number>>();
+  for (const { project, from, to, gpus } of timeline.blocks) {
+    const of = changes.get(project) ?? changes.set(project, new Map()).get(project)!;
+    of.set(from, (of.get(from) ?? 0) + gpus);
+    of.set(to, (of.get(to) ?? 0) - gpus);
+  }
+  const name = (project?: number) => (project === undefined ? "other" : timeline.projects[project].name);
+  const order = [...changes.keys()].sort(
+    (a, b) => Number(a === undefined) - Number(b === undefined) || name(a).localeCompare(name(b), "en"),
+  );
+  const blocks: Block[] = [];
+  const lanes = order.map((project, lane) => {
+    const times = [...changes.get(project)!].sort(([a], [b]) => a - b);
+    let held = 0,
+      most = 0;
+    times.forEach(([from, change], i) => {
+      held = Math.round((held + change) * 1000) / 1000;
+      most = Math.max(most, held);
+      if (held > 0 && i + 1 < times.length) blocks.push({ lane, from, to: times[i + 1][0], gpus: held, project });
+    });
+    return { node: name(project), nodePool: "", gpus: Math.ceil(most) };
+  });
+  const evictions = timeline.evictions.map(e => ({ ...e, node: e.victim?.project ?? "other" }));
+  return { ...timeline, detail: "shares", lanes, blocks, evictions };
+}
+
 // A block in words: whose it is, what it holds, from when to when, how it ended.
 export function wordsOf(timeline: Timeline, block: Block) {
   const { gpus, lane, from, to, end, failed, preempted } = block;
   const [since, until] = [from, to].map(s => Date.parse(timeline.start) + s * 1000).map(t => `${day(t)} ${clock(t)}`);
   const ends = `${end ? `, ${end}` : ""}${failed ? `, ${failed} failed` : ""}${preempted ? `, ${preempted} preempted` : ""}`;
-  return `${nameOf(timeline, block)}: ${gpuCount(gpus)} of ${timeline.lanes[lane].node}, ${since} to ${until}${ends}`;
+  const name = nameOf(timeline, block),
+    { node } = timeline.lanes[lane];
+  return `${name}: ${gpuCount(gpus)}${node === name ? "" : ` of ${node}`}, ${since} to ${until}${ends}`;
 }
 
 type Eviction = Timeline["evictions"][number];

@@ -1,6 +1,6 @@
 // Rules of projects and departments: from the API's object to a form's values and back, and in words. Pure.
 import { duration, goSeconds } from "../format";
-import type { Node, NodeTypes, Rules } from "../types";
+import type { Node, NodeTypes, Nodepool, Rules } from "../types";
 
 type RuleKey = keyof NonNullable<Rules>;
 export interface Rule {
@@ -18,6 +18,7 @@ export interface Said {
 interface SaidUnit extends Said {
   effective?: Said;
 }
+type Pools = Pick<Nodepool, "name" | "schedulingConfiguration">[];
 
 // key: the API's field; label: in a form and in lists. protects: how long work is safe, else how long it may last.
 export const RULES: Rule[] = [
@@ -87,6 +88,33 @@ export const rulesInWords = (rules?: Rules): [string, string][] =>
     said(r, rules![r.key]!),
   ]);
 
+// The minimum run times of node pools, which count where nothing nearer is said; "" where none has one.
+const ofPools = (pools: Pools) =>
+  pools
+    .map(p => [p.name, goSeconds(p.schedulingConfiguration?.minGuaranteedRuntime ?? "0")] as const)
+    .filter(([, seconds]) => seconds)
+    .map(([name, seconds]) => `${duration(seconds)} in ${name}`)
+    .join(", ");
+
+// What counts beside a form's own rules. The stricter limit counts; of minimum run times the nearest: the department's only
+// where the form says nothing, and the node pool's where the department doesn't either.
+export function inheritedInWords(v: Values, above: Said | null | undefined, pools: Pools) {
+  const theirs = above?.schedulingRules,
+    text = (list: [string, string][]) => list.map(([label, words]) => `${label}: ${words}`).join("; ");
+  const limits = rulesInWords(theirs).filter(([label]) => !RULES.find(r => r.label === label)!.protects),
+    nearest: [string, string][] = RULES.filter(r => r.protects && v[rulePath(r)] === null).map(r => [
+      r.label,
+      Number.isFinite(theirs?.[r.key])
+        ? `${said(r, theirs![r.key]!)} (department)`
+        : ofPools(pools) && `${ofPools(pools)} (node pool)`,
+    ]);
+  const inherited = nearest.filter(([, words]) => words);
+  return [
+    limits.length ? `Of the department, the stricter counts: ${text(limits)}.` : "",
+    inherited.length ? `Inherited until it is said here: ${text(inherited)}.` : "",
+  ].filter(Boolean);
+}
+
 // The limits that bind a workload of this kind: "24 h, or 1 h with idle GPUs"; "" where none does.
 export function limitsOf(rules: Rules | undefined, isWorkspace: boolean, isFirm: boolean) {
   const limit = rules?.[isWorkspace ? "interactiveJobTimeLimitSeconds" : "trainingJobTimeLimitSeconds"];
@@ -127,15 +155,22 @@ export function nodeTypesOf(v: Values, before?: NodeTypes): NonNullable<NodeType
   return { ...Object.fromEntries(lists), ...(lists.length && before?.names ? { names: before.names } : {}) };
 }
 
-// Everything a unit says beside its quota, for a pane: [label, words].
-export function unitInWords(unit: SaidUnit): [string, string][] {
+// Everything that counts for a unit beside its quota, and whose it is, for a pane: [label, words].
+export function unitInWords(unit: SaidUnit, ruled: Pools = []): [string, string][] {
   const { schedulingRules, defaultNodePools, nodeTypes } = { ...unit, ...unit.effective };
+  const byPool = ofPools(ruled);
   const pools: [string, string][] = defaultNodePools?.length
     ? [["Node pools, in this order", defaultNodePools.join(", ")]]
     : [];
   return [
     ...pools,
-    ...rulesInWords(schedulingRules),
+    ...RULES.flatMap((r): [string, string][] => {
+      const [row] = rulesInWords({ [r.key]: schedulingRules?.[r.key] });
+      if (!row) return r.protects && byPool ? [[r.label, `${byPool}, as the node pool says`]] : [];
+      return [
+        schedulingRules![r.key] === unit.schedulingRules?.[r.key] ? row : [row[0], `${row[1]}, as its department says`],
+      ];
+    }),
     ...TYPE_LISTS.filter(t => typesOf(nodeTypes, t.key).length).map((t): [string, string] => [
       `${t.label}: node types`,
       typesOf(nodeTypes, t.key)

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axe, open } from "../browser.mjs";
-import { ADMIN, ask, onServer } from "../real_server.mjs";
+import { ADMIN, ask, onServer, send } from "../real_server.mjs";
 
 const site = onServer();
 const ready = async () => (await site.ready).page;
@@ -194,8 +194,9 @@ test("a rule's pane leads to its role, whose matrix says what the server says", 
   await page.getByRole("tab", { name: "Who has it" }).click();
   await page.waitForSelector(".rules li:has-text('ana@lab.example')");
   await page.keyboard.press("Escape");
-  await page.keyboard.press("g");
-  await page.keyboard.press("u");
+  await page.keyboard.press("/");
+  await page.keyboard.type("Users");
+  await page.keyboard.press("Enter");
   await page.waitForURL("**/access/users");
   await page.waitForSelector("tbody tr");
   await page.keyboard.press("j");
@@ -307,7 +308,7 @@ test("the audit says who did what and what changed, by filter and as the server'
   const text = await readFile(await file.path(), "utf8");
   assert.match(text, /seen-bot/);
   assert.doesNotMatch(text, /sign-in/);
-  await page.getByRole("group", { name: "How far back" }).getByRole("button", { name: "30 days" }).click();
+  await page.getByRole("group", { name: "How far back" }).getByRole("button", { name: "30 d" }).click();
   await page.waitForURL(/days=30/);
 });
 
@@ -366,9 +367,8 @@ test("who may not manage people has no such pages, and is told so at their addre
 // An L1 researcher of team-a with a password of his own.
 async function newcomer() {
   const page = await ready();
-  const send = (path, body) => page.evaluate(async ([p, b]) => (await fetch(p, { method: "POST", headers: { "Content-Type": "application/json", "X-Prorata-Request": "1" }, body: JSON.stringify(b) })).json(), [path, body]);
-  const made = await send(USERS, { email: "bo@lab.example", resetPassword: false });
+  const made = await send(page, "POST", USERS, { email: "bo@lab.example", resetPassword: false });
   const project = (await ask(page, "/api/v1/org-unit/projects?search=team-a")).projects[0];
-  await send(RULES, { subjectId: "bo@lab.example", subjectType: "user", roleId: 9, scopeType: "project", scopeId: project.id });
+  await send(page, "POST", RULES, { subjectId: "bo@lab.example", subjectType: "user", roleId: 9, scopeType: "project", scopeId: project.id });
   return { user: "bo@lab.example", word: made.tempPassword };
 }

@@ -1,9 +1,8 @@
 // One's own account on a real server: sessions are listed and ended, a second factor is set up, asked for and taken away.
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { join } from "node:path";
 import { test } from "node:test";
-import { SHOTS, axe, open } from "../browser.mjs";
+import { look, open } from "../browser.mjs";
 import { ADMIN, PASSWORD, ask, onServer } from "../real_server.mjs";
 
 const site = onServer();
@@ -24,17 +23,6 @@ function codeOf(base32, ahead = 0) {
   counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30000) + ahead));
   const mac = createHmac("sha1", Buffer.from(bits.match(/.{8}/g).map(b => parseInt(b, 2)))).update(counter).digest();
   return String((mac.readUInt32BE(mac.at(-1) & 15) & 0x7fffffff) % 1000000).padStart(6, "0");
-}
-
-// axe and a picture at both widths, in both themes; as before afterwards.
-async function look(page, name) {
-  for (const theme of ["dark", "light"]) for (const width of [390, 1440]) {
-    await page.setViewportSize({ width, height: 900 });
-    await page.evaluate(t => (document.documentElement.dataset.theme = t), theme);
-    assert.deepEqual(await axe(page), [], `${name} ${width} ${theme}`);
-    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} ${width}: nothing stands beside the page`);
-    await page.screenshot({ path: join(SHOTS, `${name}-${width}-${theme}.png`), fullPage: true });
-  }
 }
 
 test("one's sessions are listed, one is ended, then all others; this one goes on", async () => {

@@ -59,7 +59,8 @@ for (const [width, theme] of [[1440, "light"], [390, "dark"]]) {
     await page.waitForFunction(() => document.querySelector(".chart-box [aria-live]").textContent.includes("mean"));
     const said = await spoken(page);
     assert.match(said[0], /: GPU \d \d+.%, mean \d+.%, GPU 5 0.%$/);
-    assert.match(said[1], /used/, "the charts of a pane share the pointed time");
+    assert.match(said[1], /: GPU 7 67 GiB, mean 55\.4 GiB, GPU 5 0 B$/, "the memory of the GPUs");
+    assert.match(said[2], /used/, "the charts of a pane share the pointed time");
     assert.equal(said[0].split(": ")[0], said[1].split(": ")[0]);
     assert.deepEqual(await axe(page), []);
     await page.screenshot({ path: join(SHOTS, `charts-${width}-${theme}.png`) });
@@ -87,7 +88,7 @@ test("dragging zooms all charts of the pane; a double click shows the whole agai
   await page.screenshot({ path: join(SHOTS, "charts-drag-1440-light.png") });
   await page.mouse.up();
   await reset.first().waitFor();
-  assert.equal(await reset.count(), 3);
+  assert.equal(await reset.count(), 4);
   await page.mouse.move(box.x + 60, box.y + 50); // the first minutes of what is shown are no longer the hour's
   await page.waitForFunction(() => document.querySelector(".chart-box [aria-live]").textContent);
   const zoomed = (await spoken(page))[0].split(":").slice(0, 2).join(":");

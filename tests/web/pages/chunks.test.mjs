@@ -1,18 +1,21 @@
 // Chunks of the bundle: loaded ahead, again when the server is back, and afresh when it has another build.
 import assert from "node:assert/strict";
-import { cpSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { before, test } from "node:test";
+import { after, before, test } from "node:test";
 import { SHOTS, axe, onMock, open } from "../browser.mjs";
 import { startMock } from "../mock_server.mjs";
 
 const site = onMock(),
-  { folder } = site;
+  { folder } = site,
+  next = mkdtempSync(join(tmpdir(), "prorata-web-next-"));
 let browser, mock;
 before(async () => {
   ({ browser, mock } = await site.ready);
-  rebuild(join(folder, "next"));
+  rebuild();
 });
+after(() => rmSync(next, { recursive: true }));
 
 const nav = (page, name) => page.locator("a.nav", { hasText: name });
 const PAGES = "**/assets/routes-*.js";
@@ -23,10 +26,13 @@ test("all pages are there once one is, so that they open without the server", as
   t.after(() => context.close());
   await page.goto(mock.url + "/workloads");
   await page.waitForSelector(".live.ok");
+  await page.waitForFunction(() => performance.getEntriesByType("resource").some(e => /\/seldom-/.test(e.name) && e.responseEnd)); // nobody asked for it
   await context.setOffline(true);
   await page.waitForSelector(".live.lost", { timeout: 20000 });
   await nav(page, "Node pools").click();
   await page.waitForSelector("h1:has-text('Node pools')");
+  await nav(page, "Settings").click();
+  await page.waitForSelector("h1:has-text('Settings')");
   await page.waitForSelector(".fault:has-text(\"The server can't be reached\")");
 });
 
@@ -66,7 +72,7 @@ test("what the server does not send is offered again", async t => {
 });
 
 // The same pages under other names, as another build has them; the old ones are gone.
-function rebuild(next) {
+function rebuild() {
   cpSync(join(folder, "web"), next, { recursive: true });
   const assets = join(next, "assets");
   const names = readdirSync(assets).filter(name => /^(main|routes)-\w+\.js$/.test(name));
@@ -84,7 +90,7 @@ test("after an upgrade of the server an old chunk is gone: the page says so and 
   await page.route(PAGES, async route => {
     if (!route.request().url().includes("OTHERONE")) {
       await ready(page);
-      upgraded.folder = join(folder, "next");
+      upgraded.folder = next;
     }
     await route.continue();
   });
@@ -104,7 +110,7 @@ test("a newer build is offered when the server is back, and begins with the next
   await page.fill("#f-name", "half-typed");
   await context.setOffline(true);
   await page.waitForSelector(".live.lost", { timeout: 20000 });
-  upgraded.folder = join(folder, "next");
+  upgraded.folder = next;
   await context.setOffline(false);
   const offer = page.getByRole("button", { name: "Load the new version" });
   await offer.waitFor({ timeout: 20000 });

@@ -53,14 +53,15 @@ test("one that is tried again says when", async () => {
   await page.screenshot({ path: join(SHOTS, "failed-again-1440-light.png") });
 });
 
-test("pods stand with their node, end, tries and devices", async () => {
+test("pods stand with their node, end, tries, devices and what they use", async () => {
   const id = await submit("steady", {});
-  const pod = await until(async () => (await podsOf(id)).find(p => p.k8sPhase === "Running"));
+  const pod = await until(async () => (await podsOf(id)).find(p => p.k8sPhase === "Running" && p.used.gpuMemoryBytes && p.used.cpuCores));
   await page.goto(`${server.url}/workloads?open=${id}&tab=pods`);
   const cells = page.locator("#pane-panel tbody tr").first().locator("td");
   await page.waitForSelector("#pane-panel td:has-text('steady-0-0')");
   await page.waitForSelector("#pane-panel .st.ok");
-  assert.deepEqual(await cells.allInnerTexts(), ["steady-0-0", "Running", "–", "0", pod.nodeName, `1 · no. ${pod.gpuIndices[0]}`]);
+  const texts = (await cells.allInnerTexts()).map(text => text.replace(/\s/g, " "));
+  assert.deepEqual(texts, ["steady-0-0", "Running", "–", "0", pod.nodeName, `1 · no. ${pod.gpuIndices[0]}`, "80 %", "54.4 GiB", "0.2", "256 MiB"]);
   assert.deepEqual(await axe(page), []);
   await page.screenshot({ path: join(SHOTS, "pods-1440-light.png") });
   await cells.locator("a").click();

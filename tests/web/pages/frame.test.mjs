@@ -107,8 +107,8 @@ for (const [width, theme] of [[1440, "light"], [390, "dark"]]) {
     await page.getByRole("main").getByRole("button", { name: "Find anything" }).click();
     await page.waitForSelector("dialog.find-box");
     await page.keyboard.press("Escape");
-    await page.getByRole("main").getByRole("link", { name: "Node pools" }).click();
-    await page.waitForSelector("h1:has-text('Node pools')");
+    await page.getByRole("main").getByRole("link", { name: "Timeline" }).click();
+    await page.waitForSelector("h1:has-text('Timeline')");
     assert.deepEqual([troubles.foreign, troubles.violations], [[], []]);
   });
 }

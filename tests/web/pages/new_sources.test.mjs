@@ -1,13 +1,9 @@
 // What a workload form gets besides what is typed, on a real server: a template's values, the defaults, bounds and locks of the
 // project's policy, a copy; and the form of an inference.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { before, test } from "node:test";
-import { ROOT, SHOTS, axe } from "../browser.mjs";
-import { ADMIN, PASSWORD, ask, onServer } from "../real_server.mjs";
+import { look } from "../browser.mjs";
+import { ask, dryRun, onServer, send } from "../real_server.mjs";
 import { IMAGE } from "../walk.mjs";
 
 const site = onServer();
@@ -17,49 +13,17 @@ before(async () => {
   team = (await ask(page, "/api/v1/org-unit/projects")).projects.find(p => p.name === "team-a");
 });
 
-const send = async (method, path, body) => {
-  const { status, answer } = await page.evaluate(async ([m, p, b]) => {
-    const answer = await fetch(p, { method: m, headers: { "Content-Type": "application/json", "X-Prorata-Request": "1" }, body: JSON.stringify(b) });
-    return { status: answer.status, answer: await answer.json().catch(() => null) };
-  }, [method, path, body]);
-  assert.ok(status < 300, `${method} ${path}: ${status} ${JSON.stringify(answer)}`);
-  return answer;
-};
 const form = async path => {
   await page.goto(server.url + path);
   await page.waitForSelector("#f-name");
 };
 const value = (field, text) => page.waitForFunction(([id, v]) => document.getElementById(id)?.value === v, [`f-${field}`, text]);
 const hint = field => page.textContent(`#f-${field}-hint`);
-const policy = (kind, body, meta = { scope: "department", departmentId: team.parentId }) => send("PUT", `/api/v2/policy/${kind}`, { meta: { name: `house-${kind}`, ...meta }, policy: body });
+const policy = (kind, body, meta = { scope: "department", departmentId: team.parentId }) => send(page, "PUT", `/api/v2/policy/${kind}`, { meta: { name: `house-${kind}`, ...meta }, policy: body });
 const submitted = async (kind, name) => {
   const { workloads } = await ask(page, `/api/v1/workloads?filterBy=name==${name}`);
   return ask(page, `/api/v1/workloads/${kind}/${workloads[0].id}`);
 };
-
-// What the command line would send for the line that the form shows: it is run as a person pastes it.
-function dryRun(line) {
-  const folder = mkdtempSync(join(tmpdir(), "prorata-cli-")), program = process.env.PRORATA ?? join(ROOT, "build/prorata");
-  const run = (...words) => execFileSync(words[0], words.slice(1), { env: { ...process.env, HOME: folder }, encoding: "utf8" });
-  try {
-    run(program, "config", "set", "--cp-url", server.url);
-    run(program, "login", "user", "-u", ADMIN, "-p", PASSWORD);
-    return JSON.parse(run("bash", "-c", `prorata() { ${program} "$@" --dry-run; }\n${line.replace("submit NAME", "submit some-name")}`));
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
-// axe and a picture at both widths, in both themes; as before afterwards.
-async function look(name) {
-  for (const theme of ["dark", "light"]) for (const width of [390, 1440]) {
-    await page.setViewportSize({ width, height: 900 });
-    await page.evaluate(t => (document.documentElement.dataset.theme = t), theme);
-    assert.deepEqual(await axe(page), [], `${name} ${width} ${theme}`);
-    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} ${width}: nothing stands beside the page`);
-    await page.screenshot({ path: join(SHOTS, `${name}-${width}-${theme}.png`), fullPage: true });
-  }
-}
 
 test("a policy's defaults, bounds and locks stand at their fields", async () => {
   await policy("trainings", { defaults: { image: "lab/base:1", compute: { cpuCoreRequest: 2, gpuDevicesRequest: 2 } }, rules: { compute: { gpuDevicesRequest: { max: 4 }, cpuCoreRequest: { canEdit: false } } } });
@@ -72,7 +36,7 @@ test("a policy's defaults, bounds and locks stand at their fields", async () => 
   await page.fill("#f-gpus", "5");
   await page.press("#f-gpus", "Tab");
   await page.waitForSelector("#f-gpus[aria-invalid=true]");
-  await look("new-training-policy");
+  await look(page, "new-training-policy");
   await page.fill("#f-gpus", "4");
   await page.waitForSelector("#f-gpus:not([aria-invalid])");
   await page.fill("#f-image", IMAGE);
@@ -93,7 +57,7 @@ test("a policy that changes shows in the open form", async () => {
 
 test("a template fills its fields, says so, and goes with the submission", async () => {
   const spec = { image: IMAGE, environmentVariables: [{ name: "EPOCHS", value: "20" }], compute: { gpuDevicesRequest: 1 }, annotations: [{ name: "team", value: "vision" }] };
-  const { meta } = await send("POST", "/api/v1/workload-templates/trainings", { meta: { name: "nightly", description: "What we start from", scopeType: "department", scopeId: team.parentId }, spec });
+  const { meta } = await send(page, "POST", "/api/v1/workload-templates/trainings", { meta: { name: "nightly", description: "What we start from", scopeType: "department", scopeId: team.parentId }, spec });
   await form(`/workloads/new/training?project=${team.id}`);
   await page.selectOption("#f-template", meta.id);
   await value("image", IMAGE);
@@ -102,8 +66,8 @@ test("a template fills its fields, says so, and goes with the submission", async
   assert.equal(await page.isVisible("#f-environment"), true, "what was filled is in sight");
   await page.fill("#f-gpus", "0");
   assert.doesNotMatch(await hint("gpus"), /template/, "one's own value is no template's");
-  assert.equal(dryRun(await page.textContent(".code")).spec.environmentVariables[0].value, "20");
-  await look("new-training-template");
+  assert.equal(dryRun(server, await page.textContent(".code")).spec.environmentVariables[0].value, "20");
+  await look(page, "new-training-template");
   await page.fill("#f-name", "from-nightly");
   await page.getByRole("button", { name: "Create training", exact: true }).click();
   await page.waitForSelector("#pane-title:has-text('from-nightly')");
@@ -175,8 +139,8 @@ test("an inference is made, and a copy of it has its port and replicas", async (
   await page.waitForSelector("#f-metric");
   await page.fill("#f-metric", "queue_length");
   await page.fill("#f-threshold", "20");
-  await look("new-inference");
-  const asked = dryRun(await page.textContent(".code")).spec;
+  await look(page, "new-inference");
+  const asked = dryRun(server, await page.textContent(".code")).spec;
   assert.deepEqual([asked.servingPort.container, asked.autoscaling.maxReplicas, asked.autoscaling.metricThreshold], [9000, 2, 20]);
   await page.getByRole("button", { name: "Create inference", exact: true }).click();
   await page.waitForSelector("#pane-title:has-text('answers')");

@@ -111,7 +111,7 @@ for (const [kind, path, fields] of [
   await page.selectOption("#f-project", { label: "team-a" });
   await page.fill("#f-name", name);
   await page.fill("#f-image", IMAGE);
-  await page.locator("summary").click();
+  await page.locator("form summary").first().click();
   for (const [key, value] of Object.entries(fields)) {
     if (value === true) await page.check(`#f-${key}`);
     else if (["priority", "preemptibility", "framework"].includes(key)) await page.selectOption(`#f-${key}`, value);

@@ -1,35 +1,50 @@
-// Every page in both themes at three widths: axe finds nothing, the policy is never broken, no other host is asked, no
-// script fails, nothing scrolls sideways; a screenshot of each is kept in artifacts/screenshots.
+// Every page and dialog in both themes at three widths: axe finds nothing, the policy is never broken, no other host is
+// asked, no script fails, nothing moves while it loads or scrolls sideways; a screenshot of each is kept in
+// artifacts/screenshots.
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { SHOTS, axe, onMock, open } from "../browser.mjs";
+import { SHOTS, THEMES, axe, onMock, open } from "../browser.mjs";
+import { CLUSTER } from "../mock_data.mjs";
 import { startMock } from "../mock_server.mjs";
 
-const WIDTHS = [[1440, 1000], [1024, 900], [390, 844]];
-const ID = "00000000-0000-4000-8000-000000000005";
+const RUNS = "00000000-0000-4000-8000-000000000102", WAITS = "00000000-0000-4000-8000-000000000005";
 const PAGES = {
   overview: "/",
   workloads: "/workloads",
-  why: "/workloads?f=phase==Pending&open=ID",
-  events: "/workloads?open=00000000-0000-4000-8000-000000000102&tab=events",
-  pods: "/workloads?open=00000000-0000-4000-8000-000000000102&tab=pods",
-  metrics: "/workloads?open=00000000-0000-4000-8000-000000000102&tab=metrics",
-  spec: "/workloads?open=00000000-0000-4000-8000-000000000102&tab=spec",
+  why: `/workloads?f=phase==Pending&open=${WAITS}`,
+  events: `/workloads?open=${RUNS}&tab=events`,
+  pods: `/workloads?open=${RUNS}&tab=pods`,
+  metrics: `/workloads?open=${RUNS}&tab=metrics`,
+  spec: `/workloads?open=${RUNS}&tab=spec`,
+  "workloads-deleted": "/workloads/deleted",
   training: "/workloads/new/training",
   distributed: "/workloads/new/distributed",
   workspace: "/workloads/new/workspace?project=2",
+  inference: "/workloads/new/inference",
   projects: "/projects",
   project: "/projects?open=2",
   "project-edit": "/projects/2/edit",
   "project-new": "/projects/new",
   receipts: "/projects?open=1&tab=receipts",
-  "receipt-of-workload": "/workloads?open=ID&tab=events",
+  "receipt-of-workload": `/workloads?open=${WAITS}&tab=events`,
   departments: "/departments",
   department: "/departments?open=1",
   "department-edit": "/departments/1/edit",
+  "department-new": "/departments/new",
+  "overview-cpu": "/?view=cpu",
   idle: "/idle",
+  quota: "/quota",
+  "quota-departments": "/quota?by=departments&pool=h100",
+  analytics: "/analytics",
+  clusters: "/clusters",
+  cluster: `/clusters?open=${CLUSTER}`,
+  about: "/about",
+  "events-of-all": "/events",
   timeline: "/timeline?at=1763900000000",
+  topologies: "/topologies",
+  "topology-new": "/topologies?new=1",
   nodes: "/nodes",
   node: "/nodes?open=gpu-h08",
   nodepools: "/nodepools",
@@ -37,6 +52,7 @@ const PAGES = {
   "nodepool-queue": "/nodepools?open=2&tab=queue",
   "nodepool-shares": "/nodepools?open=2&tab=share",
   "nodepool-edit": "/nodepools/2/edit",
+  "nodepool-new": "/nodepools/new",
   account: "/account",
   users: "/access/users",
   user: "/access/users?open=u-1",
@@ -48,13 +64,41 @@ const PAGES = {
   "access-rule-new": "/access/rules?new=1",
   roles: "/access/roles",
   role: "/access/roles?open=9",
+  "role-new": "/access/roles/new?from=9",
+  "role-edit": "/access/roles/20/edit",
+  "role-given": "/access/roles?open=9&tab=given",
   identity: "/access/identity",
   audit: "/audit",
   "audit-record": "/audit?open=r-0",
-  "role-new": "/access/roles/new?from=9",
   environments: "/assets/environments",
+  "environment-new": "/assets/environments?new=1",
+  compute: "/assets/compute",
   "compute-new": "/assets/compute?new=1",
-  "role-given": "/access/roles?open=9&tab=given",
+  templates: "/assets/templates",
+  "data-sources": "/assets/data-sources",
+  "data-source-new": "/assets/data-sources?new=1",
+  credentials: "/assets/credentials",
+  "credential-new": "/assets/credentials?new=1",
+  policies: "/policies",
+  policy: "/policies?open=trainings/project/1",
+  "policy-effective": "/policies?open=trainings/project/1&tab=effective",
+  "policy-edit": "/policies?edit=trainings/project/1",
+  settings: "/settings",
+};
+
+const press = name => page => page.getByRole("button", { name, exact: true }).first().click();
+// Dialogs over a page, and what opens them.
+const DIALOGS = {
+  "delete-project": ["/projects?open=2", press("Delete")],
+  "policy-of-project": ["/projects?open=2", press("View policy")],
+  "client-new": ["/access/service-accounts?new=1", async () => {}],
+  "second-factor": ["/account", press("Turn off")],
+  "channel-new": ["/settings", press("E-mail")],
+  "save-environment": ["/workloads/new/training?project=2", async page => {
+    await page.fill("#f-image", "registry.lab.example/train:4.2");
+    await press("Save as environment")(page);
+  }],
+  keys: ["/", page => page.keyboard.press("?")],
 };
 
 const site = onMock(),
@@ -68,25 +112,47 @@ async function settled(page) {
   await page.evaluate(() => document.fonts.ready);
 }
 
-async function look(name, path, [width, height], theme, prepare) {
-  const { page, troubles, context } = await open(browser, mock.url, { width, height, theme });
-  await page.goto(mock.url + path, { waitUntil: "domcontentloaded" });
-  await prepare?.(page);
-  await settled(page);
-  await page.screenshot({ path: join(SHOTS, `${name}-${width}-${theme}.png`), fullPage: true });
-  const found = width === 1024 ? [] : await axe(page);
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  await context.close();
-  assert.deepEqual(found, [], "axe");
-  assert.deepEqual(troubles, { foreign: [], errors: [], violations: [] });
-  assert.ok(wide <= 0, `scrolls sideways by ${wide} px`);
+// In both themes: [theme, what axe finds] of each, with a picture.
+async function inBothThemes(page, name, width, looksFor = axe) {
+  const found = [];
+  for (const [theme, rules] of Object.entries(THEMES)) {
+    await page.emulateMedia({ colorScheme: theme });
+    await page.screenshot({ path: join(SHOTS, `${name}-${width}-${theme}.png`), fullPage: true });
+    found.push([theme, await looksFor(page, rules)]);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(wide <= 0, `scrolls sideways by ${wide} px at ${width}`);
+  }
+  assert.deepEqual(found, [["light", []], ["dark", []]], `axe at ${width}`);
 }
 
-const MIDDLE = ["overview", "workloads", "why", "training", "projects"]; // of each layout one at the width between
-for (const [name, path] of Object.entries(PAGES)) for (const size of WIDTHS) for (const theme of ["light", "dark"]) {
-  if (size[0] === 1024 && !MIDDLE.includes(name)) continue;
-  test(`${name} at ${size[0]} in the ${theme} theme`, () => look(name, path.replace("ID", ID), size, theme));
+// A phone has pages of its own and opens them afresh; a window is made narrower.
+const SIZES = [[[1440, 1000], [1024, 900]], [[390, 844]]];
+for (const [name, [path, prepare]] of [...Object.entries(PAGES).map(([key, at]) => [key, [at]]), ...Object.entries(DIALOGS)]) for (const sizes of SIZES) {
+  const [[width, height]] = sizes;
+  test(`${name} at ${sizes.map(([w]) => w).join(" and ")}, in both themes`, async t => {
+    const { page, troubles, context } = await open(browser, mock.url, { width, height });
+    t.after(() => context.close());
+    await page.goto(mock.url + path, { waitUntil: "domcontentloaded" });
+    await settled(page);
+    assert.deepEqual(await page.evaluate(() => [window.shift, window.shifted ?? []]), [0, []], "nothing moves while it loads");
+    await prepare?.(page);
+    if (prepare) await page.waitForSelector("dialog[open]");
+    for (const [w, h] of sizes) {
+      await page.setViewportSize({ width: w, height: h });
+      await page.waitForFunction(() => [...document.querySelectorAll(".table-sheet .scroll")].every(box => box.scrollWidth <= box.clientWidth + 1)); // no column is cut
+      await inBothThemes(page, name, w, w === 1024 ? () => [] : axe);
+    }
+    assert.deepEqual(troubles, { foreign: [], errors: [], violations: [] });
+  });
 }
+
+test("each page of routes.ts is among those that are looked at here", async () => {
+  const routes = JSON.parse(await readFile(join(folder, "web-pages.json"), "utf8")).filter(route => route !== "/sign-in"); // below
+  assert.ok(routes.length > 30, "all of routes.ts");
+  const paths = Object.values(PAGES).map(path => path.split("?")[0]), own = paths.filter(path => routes.includes(path));
+  const missing = routes.filter(route => !own.includes(route) && !paths.some(path => !own.includes(path) && new RegExp(`^${route.replaceAll("*", "[^/]+")}$`).test(path)));
+  assert.deepEqual(missing, []);
+});
 
 for (const theme of ["light", "dark"]) {
   test(`sign in, in the ${theme} theme`, async () => {
@@ -96,7 +162,11 @@ for (const theme of ["light", "dark"]) {
     await page.waitForSelector("#password");
     assert.equal(new URL(page.url()).searchParams.get("from"), "/workloads?q=x");
     assert.deepEqual(await axe(page), []);
-    await page.screenshot({ path: join(SHOTS, `sign-in-1440-${theme}.png`) });
+    assert.match(await page.locator(".sign-page .purpose").textContent(), /^Shares GPUs between teams/, "it says what this is");
+    for (const width of [390, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.screenshot({ path: join(SHOTS, `sign-in-${width}-${theme}.png`) });
+    }
     await page.fill("#username", "mira@lab.example");
     await page.fill("#password", "a secret");
     await page.keyboard.press("Enter");
@@ -123,17 +193,18 @@ test("a session that ends asks over the page and leaves it as it was", async () 
   await context.close();
 });
 
-test("a researcher begins with his own workloads, and what he may not read is absent", async () => {
+test("a researcher begins with his own workloads, and what he may not read is absent", async t => {
   const permissions = ["workloads", "project", "cluster"].map(resourceType => ({ resourceType, actions: ["read", "create"] }));
   const own = await startMock(join(folder, "web"), { permissions });
+  t.after(() => own.close());
   const { page, troubles, context } = await open(browser, own.url);
   await page.goto(own.url + "/");
   await page.waitForSelector(".chip:has-text('mira@lab.example')");
   await settled(page);
   const rows = await page.locator("tbody tr").count();
   assert.equal(rows, own.data.workloads.filter(w => w.submittedBy === "mira@lab.example").length);
-  assert.deepEqual(await page.locator("nav.side .nav-group").allTextContents(), []);
-  assert.deepEqual(await page.locator("nav.side a.nav .txt").allTextContents(), ["Overview", "Workloads", "Projects", "Idle GPUs"]);
+  assert.deepEqual(await page.locator("nav.side .nav-group").allTextContents(), ["Cluster"]);
+  assert.deepEqual(await page.locator("nav.side a.nav .txt").allTextContents(), ["Overview", "Workloads", "Projects", "Quota", "Idle GPUs", "Events", "Analytics", "Clusters"]);
   await page.getByRole("link", { name: "Overview" }).first().click();
   await page.waitForSelector(".q-row");
   await settled(page);
@@ -144,7 +215,6 @@ test("a researcher begins with his own workloads, and what he may not read is ab
   await page.waitForSelector(".scope button:has-text('Research')");
   assert.deepEqual([troubles.foreign, troubles.errors, troubles.violations], [[], [], []]);
   await context.close();
-  await own.close();
 });
 
 test("Find anything, the keys and the menus are without fault", async () => {
@@ -159,6 +229,8 @@ test("Find anything, the keys and the menus are without fault", async () => {
   await page.keyboard.press("Escape");
   await page.keyboard.press("?");
   await page.waitForSelector("dialog:has-text('Find anything')");
+  const paired = (await page.locator("dialog dt").allTextContents()).filter(key => key.startsWith("g ")).map(key => key.trim().at(-1));
+  assert.equal(paired.join(""), "owpdqinte", "g leads to the pages of every day alone, each by a letter of its name");
   assert.deepEqual(await axe(page), []);
   await page.keyboard.press("Escape");
   await page.click(".account button");
@@ -167,8 +239,15 @@ test("Find anything, the keys and the menus are without fault", async () => {
   await page.keyboard.press("Escape");
   assert.equal(await page.locator("[role=menu]").count(), 0);
   await page.keyboard.press("g");
-  await page.keyboard.press("o");
-  assert.equal(new URL(page.url()).pathname, "/");
+  await page.keyboard.press("w");
+  await page.waitForFunction(() => location.pathname === "/workloads");
+  for (const [name, path] of [["Access rules", "/access/rules"], ["Deleted workloads", "/workloads/deleted"]]) {
+    await page.keyboard.press("/");
+    await page.keyboard.type(name);
+    await page.waitForSelector(`#found [aria-selected=true]:has-text('${name}')`);
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(at => location.pathname === at, path);
+  }
   await context.close();
 });
 
@@ -216,6 +295,29 @@ test("a storm of changes moves nothing and asks a few times at most", async () =
   assert.ok(asked >= 2 && asked <= 2 + seconds, `asked ${asked} times in ${seconds} s`);
   assert.deepEqual(troubles.errors, []);
   await context.close();
+});
+
+test("answers that were shown before are let go", async t => {
+  const { page, context } = await open(browser, mock.url);
+  t.after(() => context.close());
+  await page.addInitScript(() => {
+    const parse = JSON.parse;
+    window.answers = [];
+    JSON.parse = text => {
+      const answer = parse(text);
+      if (answer?.nodes && answer.workloads) window.answers.push(new WeakRef(answer));
+      return answer;
+    };
+  });
+  await page.goto(mock.url + "/");
+  await settled(page);
+  for (let n = 2; n < 8; n++) {
+    mock.change("node", `n-${n}`);
+    await page.waitForFunction(number => window.answers.length >= number, n, { timeout: 20000 });
+  }
+  const session = await context.newCDPSession(page);
+  await session.send("HeapProfiler.collectGarbage");
+  assert.ok(await page.evaluate(() => window.answers.filter(a => a.deref()).length) <= 3);
 });
 
 test("a lost connection is said, writing is off, and all comes back by itself", async () => {
@@ -268,7 +370,33 @@ test("more than 64 nodes are one canvas that the arrow keys walk", async () => {
   for (const key of ["ArrowDown", "ArrowDown", "ArrowRight"]) await page.keyboard.press(key);
   assert.match(await page.locator(".map-canvas [aria-live]").textContent(), /^gpu-h02, GPU 1: language\/llm-7b-pretrain/);
   await page.screenshot({ path: join(SHOTS, "canvas-1440-light.png"), fullPage: true });
+  const pixel = () => page.locator("canvas.cells").evaluate(c => c.toDataURL());
+  const names = () => page.locator(".keys a").evaluateAll(list => list.map(a => a.textContent));
+  await page.getByRole("button", { name: "By department" }).click();
+  assert.deepEqual(await names(), ["Research", "Applied"]);
+  const before = await pixel();
+  await page.locator(".keys a").first().focus();
+  await page.keyboard.press("ArrowRight"); // the legend is one stop; arrows walk through its names
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Applied");
+  await page.waitForFunction(was => document.querySelector("canvas.cells").toDataURL() !== was, before);
+  await page.getByRole("button", { name: "By utilization" }).click();
+  assert.match(await page.locator(".keys[aria-label=Legend]").innerText(), /^free\s+idle for 5 min\s+under 20 % used/);
   assert.deepEqual(troubles, { foreign: [], errors: [], violations: [] });
   await context.close();
   await large.close();
+});
+
+test("the CPU side of the Overview is one press away, and says what is used where somebody measures it", async t => {
+  const { page, troubles, context } = await open(browser, mock.url);
+  t.after(() => context.close());
+  await page.goto(mock.url + "/", { waitUntil: "domcontentloaded" });
+  await settled(page);
+  await page.getByRole("group", { name: "Shown of the cluster" }).getByText("CPU", { exact: true }).click();
+  const pools = page.getByRole("region", { name: "By node pool" }).last();
+  await pools.getByRole("row").nth(1).waitFor();
+  assert.match(page.url(), /view=cpu/);
+  const used = async pool => pools.getByRole("row").filter({ hasText: pool }).locator("td").nth(3).innerText();
+  assert.match(await used("h100"), /^1[23]\s%$/);
+  assert.equal(await used("l40s"), "–", "nobody measures it there");
+  assert.deepEqual([troubles.foreign, troubles.violations], [[], []]);
 });

@@ -160,7 +160,7 @@ test("the account menu stands in full beside the sidebar, names the role, and ch
       const seen = await page.evaluate(([x, y]) => document.elementFromPoint(x, y)?.closest("[role=menuitem]")?.textContent, [box.x + box.width - 4, box.y + box.height / 2]);
       assert.equal(seen, await item.textContent(), `seen to its right end at ${width}`);
     }
-    assert.equal(items.length, 6);
+    assert.equal(items.length, 7);
     assert.equal(new Set(lefts).size, 1, "the icons stand below one another");
     if (width === 1440) assert.deepEqual(await axe(page), []);
     await page.screenshot({ path: join(SHOTS, `account-menu-${width}-${theme}.png`) });

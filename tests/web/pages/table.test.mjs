@@ -137,9 +137,16 @@ test("live changes: cells change, rows stay; what is new is counted and shown on
   mock.change("workload", first.id);
   await page.waitForSelector("tbody tr:first-child:has-text('Failed')");
   assert.deepEqual(await names(), before);
-  await page.waitForSelector(".news:has-text('1 new row')");
+  await page.waitForSelector(".news:has-text('1 new row, 1 gone or moved')");
+  assert.equal(await page.locator("tr.left").count(), 0, "what may be on the next page does not fade");
   await page.getByRole("button", { name: "Show", exact: true }).click();
   assert.equal((await names())[0], "aaa-new");
+  await go("/workloads?f=phase==Completed");
+  const over = mock.data.workloads.filter(w => w.phase === "Completed");
+  mock.data.workloads.splice(mock.data.workloads.indexOf(over[0]), 1);
+  mock.change("workload", over[0].id);
+  await page.waitForSelector("tr.left");
+  assert.equal(await page.locator("tbody tr .num").first().textContent(), "1", "it asked for one GPU and lacks none");
 });
 
 test("columns fit: names are cut, the least telling go, the status is never off the screen", async () => {

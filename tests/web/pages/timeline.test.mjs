@@ -83,3 +83,15 @@ test("a server that has just begun fills the picture with what it has", async t 
   await closer;
   await drawn(page);
 });
+
+test("lanes are those of nodes, or of projects", async t => {
+  const { page } = await show(t, "/timeline");
+  await drawn(page);
+  await page.getByRole("group", { name: "Lanes" }).getByRole("button", { name: "Projects" }).click();
+  await page.waitForURL(/by=projects/);
+  await drawn(page);
+  await page.locator(".timeline canvas").click({ position: { x: 20, y: 100 } });
+  assert.equal((await query(page)).node, undefined, "a project is no node");
+  await page.screenshot({ path: join(SHOTS, "timeline-projects-1440-light.png"), fullPage: true });
+  assert.deepEqual(await axe(page), []);
+});

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { before, test } from "node:test";
 import { SHOTS, axe, open } from "../browser.mjs";
-import { THREE_POOLS, ask, onServer } from "../real_server.mjs";
+import { THREE_POOLS, ask, onServer, send } from "../real_server.mjs";
 
 const site = onServer(THREE_POOLS);
 let browser, server, page;
@@ -12,11 +12,10 @@ before(async () => {
   ({ browser, server, page } = await site.ready);
   for (const kind of ["project", "department"]) { // what the demo owns by itself is not what is tested here
     const { id, resources } = await unit(kind, "default");
-    await send("PUT", `/api/v1/org-unit/${kind}s/${id}/resources`, resources.map(r => ({ ...r, gpu: { ...r.gpu, deserved: 0 } })));
+    await send(page, "PUT", `/api/v1/org-unit/${kind}s/${id}/resources`, resources.map(r => ({ ...r, gpu: { ...r.gpu, deserved: 0 } })));
   }
 });
 
-const send = (method, path, body, on = page) => on.evaluate(async ([m, p, b]) => (await fetch(p, { method: m, headers: { "Content-Type": "application/json", "X-Prorata-Request": "1" }, body: JSON.stringify(b) })).json().catch(() => null), [method, path, body]);
 const button = name => page.getByRole("button", { name, exact: true });
 const cell = (name, pool) => page.getByLabel(`${name} in ${pool}`, { exact: true });
 const unit = async (kind, name) => {
@@ -28,6 +27,10 @@ async function addRule(label, value) {
   await button("Rule").click();
   await page.getByRole("menuitem", { name: label, exact: true }).click();
   await page.getByLabel(label, { exact: true }).fill(value);
+}
+async function addPool(name) {
+  await button("Node pool").click();
+  await page.getByRole("menuitem", { name, exact: true }).click();
 }
 async function addType(list, ...names) {
   for (const name of names) {
@@ -49,7 +52,7 @@ test("a department has quota, order of pools, rules and node types", async () =>
   await cell("CPU cores", "h100").fill("48");
   await cell("CPU memory", "h100").fill("512Gi");
   await cell("Over quota", "a100").uncheck();
-  for (const pool of ["a100", "h100"]) await page.selectOption("#f-addPool", pool);
+  for (const pool of ["a100", "h100"]) await addPool(pool);
   await addRule("Workspace: time limit", "12h");
   await addType("Workspaces", "a100-pcie");
   await save("Create department", "applied");
@@ -72,9 +75,9 @@ test("a project has all of it, and a namespace", async () => {
   await cell("CPU cores", "h100").fill("16");
   await cell("CPU memory", "h100").fill("64G");
   await cell("Over quota", "a100").uncheck();
-  await page.selectOption("#f-addPool", "h100");
-  await page.selectOption("#f-addPool", "default");
+  for (const pool of ["h100", "default"]) await addPool(pool);
   await page.getByRole("button", { name: "default earlier" }).click();
+  assert.ok(await page.locator(".order li span:nth-child(3)").evaluateAll(all => all.length === 2 && all.every(e => e.scrollWidth <= e.clientWidth)), "names are whole");
   await addRule("Training: idle GPUs", "30m");
   await addRule("Preemptible workspace: idle GPUs", "1h");
   await addRule("Non-preemptible workspace: idle GPUs", "2h");
@@ -136,7 +139,7 @@ test("what can't be, is said in the row and at the rule", async () => {
 
 test("a quota over its department's and the pool's asks first, and says by how much and who gives back", async () => {
   const { id, clusterId } = await unit("project", "team-a");
-  for (const name of ["b1", "b2"]) await send("POST", "/api/v1/workloads/trainings", { name, projectId: id, clusterId, spec: { image: "x", nodePools: ["h100"], compute: { gpuDevicesRequest: 3 } } });
+  for (const name of ["b1", "b2"]) await send(page, "POST", "/api/v1/workloads/trainings", { name, projectId: id, clusterId, spec: { image: "x", nodePools: ["h100"], compute: { gpuDevicesRequest: 3 } } });
   await page.waitForFunction(async projectId => (await (await fetch(`/api/v1/org-unit/projects/${projectId}`)).json()).status.nodePoolQuotaStatuses.some(s => s.allocated?.gpu === 6), id);
   const vision = await unit("project", "vision");
   await page.goto(`${server.url}/projects/${vision.id}/edit`);
@@ -169,6 +172,42 @@ test("a department's quota below that of its projects asks first", async () => {
   await page.waitForSelector("dialog:has-text('its projects have 2 GPUs of quota, 1 more than 1')");
   await button("Cancel").click();
   assert.equal(inPool(await unit("department", "applied"), "h100").gpu.deserved, 4);
+});
+
+test("who loses what is said before it is saved, in the question back too, and then happens", async () => {
+  const { id, clusterId } = await unit("project", "vision");
+  await send(page, "PATCH", `/api/v1/org-unit/projects/${id}/resources`, [{ nodePool: inPool(await unit("project", "vision"), "h100").nodePool, gpu: { deserved: 2, limit: 2 } }]);
+  const { workloadId } = await send(page, "POST", "/api/v1/workloads/trainings", { name: "v1", projectId: id, clusterId, spec: { image: "x", nodePools: ["h100"], compute: { gpuDevicesRequest: 4 } } });
+  const phase = of => ask(page, `/api/v1/workloads/${of}`).then(w => w.phase);
+  await page.goto(`${server.url}/projects/${id}/edit`);
+  const gpus = cell("GPUs", "h100"), verdict = page.locator("aside .verdict-box"), effects = page.locator("aside section:has(h3:text-is('h100')) .effects li");
+  await gpus.focus();
+  assert.equal(await verdict.count(), 0, "nothing is asked before anything is changed");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("4");
+  await verdict.getByText("team-a loses 3 GPUs: 1 workload gives way; vision gains 4 GPUs: 1 workload starts.").waitFor();
+  const [lost, gained] = await effects.allInnerTexts();
+  assert.match(lost.replace(/\s+/g, " "), /^team-a loses 3 GPUs: 1 workload gives way \(b[12]\)$/);
+  assert.equal(gained, "vision gains 4 GPUs: 1 workload starts");
+  assert.deepEqual(await axe(page), []);
+  await page.screenshot({ path: join(SHOTS, "project-what-if-1440-light.png") });
+  await gpus.fill("20");
+  await button("Save").click();
+  await page.waitForSelector("dialog:has-text('Promise more than there is?')");
+  const said = await page.innerText("dialog");
+  assert.match(said, /the pool has 8 GPUs: 12 too many\./);
+  assert.match(said, /If it is saved now: team-a loses 3 GPUs: 1 workload gives way; vision gains 4 GPUs: 1 workload starts\./);
+  await page.screenshot({ path: join(SHOTS, "project-what-if-asks-1440-light.png") });
+  await page.keyboard.press("Escape");
+  await gpus.fill("4");
+  await gpus.press("Enter");
+  await page.waitForSelector("#pane-title:has-text('vision')");
+  for (let tries = 0; await phase(workloadId) !== "Running"; tries++) {
+    assert.ok(tries < 100, "it starts");
+    await page.waitForTimeout(200);
+  }
+  const { workloads } = await ask(page, "/api/v1/workloads?filterBy=projectName==team-a");
+  assert.equal(workloads.find(w => w.name === lost.match(/b[12]/)[0]).phase, "Pending");
 });
 
 const find = async (path, key, name) => (await ask(page, path))[key].find(x => x.name === name);
@@ -252,28 +291,100 @@ test("a node pool gets a topology, made in its form; one that is off says why", 
   assert.equal((await find("/api/v1/node-pools", "nodepools", "h100")).networkTopologyId ?? null, null);
 });
 
+// The element is reached by Tab alone.
+async function tabTo(element) {
+  for (let n = 0; n < 200 && !(await element.evaluate(e => e === document.activeElement)); n++) await page.keyboard.press("Tab");
+  assert.ok(await element.evaluate(e => e === document.activeElement));
+}
+
+test("minimum run times are taken back to what the department and the node pool say, by keys; one too long is refused at its rule", async () => {
+  const { id, parentId } = await unit("project", "vision"), above = await unit("department", "applied"),
+    pool = await find("/api/v1/node-pools", "nodepools", "h100");
+  await send(page, "PUT", `/api/v1/org-unit/departments/${parentId}`, { ...above, schedulingRules: { ...above.schedulingRules, preemptMinRuntimeSeconds: 3600 } });
+  await send(page, "PATCH", `/api/v1/node-pools/${pool.id}`, { schedulingConfiguration: { minGuaranteedRuntime: "30m" } });
+  await page.goto(`${server.url}/projects/${id}/edit`);
+  for (const label of ["Not stopped for the same project", "Not stopped for other projects"]) {
+    await tabTo(page.getByRole("button", { name: `Remove the rule “${label}”` }));
+    await page.keyboard.press("Enter");
+  }
+  await page.waitForSelector("form .hint:has-text('Inherited until it is said here: Not stopped for the same project: for 1 h after its start (department); Not stopped for other projects: 30 min in h100 (node pool).')");
+  await page.focus("#f-description");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#pane-title:has-text('vision')");
+  const { schedulingRules: own, effective } = await unit("project", "vision");
+  assert.deepEqual([own.preemptMinRuntimeSeconds, own.reclaimMinRuntimeSeconds, effective.schedulingRules.preemptMinRuntimeSeconds, effective.schedulingRules.reclaimMinRuntimeSeconds], [undefined, undefined, 3600, undefined]);
+  await page.getByRole("tab", { name: "Rules", exact: true }).click();
+  await page.waitForSelector("dd:has-text('for 1 h after its start, as its department says')");
+  await page.waitForSelector("dd:has-text('30 min in h100, as the node pool says')");
+  await page.getByRole("link", { name: "Edit", exact: true }).click();
+  await addRule("Not stopped for other projects", "40000d");
+  await button("Save").click();
+  await page.waitForSelector(".rule .hint.bad:has-text('3153600000')");
+  await page.getByLabel("Not stopped for other projects", { exact: true }).fill("0");
+  await save("Save", "vision");
+  assert.equal((await unit("project", "vision")).schedulingRules.reclaimMinRuntimeSeconds, 0);
+});
+
+test("a node pool's placement, fairness, room for gangs and NVLink are what the form says, and go back", async () => {
+  const before = await find("/api/v1/node-pools", "nodepools", "a100");
+  await page.goto(`${server.url}/nodepools/${before.id}/edit`);
+  await page.selectOption("#f-gpu", "fragmentation");
+  await page.selectOption("#f-cpu", "spread");
+  await page.fill("#f-guaranteed", "1h30m");
+  await page.selectOption("#f-pastUse", "tumbling");
+  for (const [field, text] of [["window", "14d"], ["halfLife", "12h"], ["weight", "2.5"], ["begin", "2026-01-05"]]) await page.fill(`#f-${field}`, text);
+  await page.uncheck("#f-byRank");
+  await page.check("#f-reservation");
+  await page.selectOption("#f-nvlink", "DontUse");
+  await page.fill("#f-clique", "example.com/clique");
+  assert.deepEqual(await axe(page), []);
+  await page.screenshot({ path: join(SHOTS, "nodepool-rules-1440-light.png"), fullPage: true });
+  await save("Save", "a100");
+  const after = await find("/api/v1/node-pools", "nodepools", "a100");
+  assert.deepEqual(after.schedulingConfiguration, { placementStrategy: { gpu: "fragmentation", cpu: "spread" }, minGuaranteedRuntime: "1h30m", reservation: true, reclaimByRank: false, timeBasedFairShare: { enabled: true, historicalUsageWeight: 2.5, decayHalfLife: "12h", windowType: "tumbling", windowDuration: "14d", tumblingWindowStartTime: "2026-01-05T00:00:00Z" } });
+  assert.deepEqual([after.gpuNetworkAccelerationDetection, after.gpuNetworkAccelerationLabelKey], ["DontUse", "example.com/clique"]);
+  await page.getByRole("tab", { name: "Rules", exact: true }).click();
+  await page.waitForSelector("dd:has-text('counts with weight 2.5')");
+  for (const said of ["1 h 30 min", "nobody takes from within a quota", "free GPUs are kept for it"]) assert.ok(await page.locator("dd", { hasText: said }).count(), said);
+  await page.getByRole("link", { name: "Edit", exact: true }).click();
+  await page.fill("#f-guaranteed", "999999999999999999w");
+  await button("Save").click();
+  await page.waitForSelector("#f-guaranteed[aria-invalid=true]");
+  await page.fill("#f-guaranteed", "0");
+  await page.selectOption("#f-gpu", "binpack");
+  await page.selectOption("#f-cpu", "binpack");
+  await page.selectOption("#f-pastUse", "off");
+  await page.check("#f-byRank");
+  await page.uncheck("#f-reservation");
+  await page.selectOption("#f-nvlink", "Auto");
+  await page.fill("#f-clique", "");
+  await save("Save", "a100");
+  const { schedulingConfiguration: { timeBasedFairShare: past, ...rules }, ...pool } = await find("/api/v1/node-pools", "nodepools", "a100");
+  assert.deepEqual([rules, past.enabled, pool.gpuNetworkAccelerationDetection, pool.gpuNetworkAccelerationLabelKey], [before.schedulingConfiguration, false, "Auto", "nvidia.com/gpu.clique"]);
+});
+
 test("a column whose setting is off is absent, and what it holds stays", async () => {
   const before = await unit("project", "vision");
-  for (const key of ["cpuQuota", "overQuotaWeight"]) await send("PUT", "/v1/k8s/setting", { key, value: false });
+  for (const key of ["cpuQuota", "overQuotaWeight"]) await send(page, "PUT", "/v1/k8s/setting", { key, value: false });
   await page.goto(`${server.url}/projects/${before.id}/edit`);
   await page.waitForSelector(".quota-table");
   assert.deepEqual(await page.locator(".quota-table thead th").evaluateAll(list => list.map(th => th.firstChild.textContent)), ["Node pool", "GPUs", "Over quota", "Limit", "Rank"]);
   await page.fill("#f-description", "With fewer columns");
   await save("Save", "vision");
   assert.deepEqual((await unit("project", "vision")).resources, before.resources);
-  for (const key of ["cpuQuota", "overQuotaWeight"]) await send("PUT", "/v1/k8s/setting", { key, value: true });
+  for (const key of ["cpuQuota", "overQuotaWeight"]) await send(page, "PUT", "/v1/k8s/setting", { key, value: true });
 });
 
 test("who manages one project, and may read neither departments nor nodes, has its form", async () => {
   const email = "lead@lab.example", { id } = await unit("project", "vision");
-  const user = await send("POST", "/api/v1/users", { email });
+  const user = await send(page, "POST", "/api/v1/users", { email });
   const roles = await ask(page, "/api/v1/authorization/roles");
-  await send("POST", "/api/v1/authorization/access-rules", { subjectId: email, subjectType: "user", roleId: roles.find(r => r.name === "Project administrator").id, scopeId: id, scopeType: "project" });
+  await send(page, "POST", "/api/v1/authorization/access-rules", { subjectId: email, subjectType: "user", roleId: roles.find(r => r.name === "Project administrator").id, scopeId: id, scopeType: "project" });
   const his = await open(browser, server.url);
   await his.page.goto(server.url + "/sign-in");
-  await send("POST", "/api/v1/session", { username: email, password: user.tempPassword }, his.page);
-  await send("POST", "/api/v1/me/password", { currentPassword: user.tempPassword, newPassword: "a much longer one" }, his.page);
-  await send("POST", "/api/v1/session", { username: email, password: "a much longer one" }, his.page);
+  await send(his.page, "POST", "/api/v1/session", { username: email, password: user.tempPassword });
+  await send(his.page, "POST", "/api/v1/me/password", { currentPassword: user.tempPassword, newPassword: "a much longer one" });
+  await send(his.page, "POST", "/api/v1/session", { username: email, password: "a much longer one" });
   await his.page.goto(`${server.url}/projects/${id}/edit`);
   await his.page.getByText("The administrators of its department set these.").waitFor();
   assert.ok(await his.page.locator(".quota-table input, .quota-table select").evaluateAll(all => all.length > 0 && all.every(e => e.matches(":disabled"))));

@@ -1,16 +1,12 @@
 // What the browser has to fetch, as it travels; and what the pages may not hold.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { ROOT, bundled } from "../browser.mjs";
 
-const web = fileURLToPath(new URL("../../../web/", import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), "prorata-web-"));
-after(() => rmSync(folder, { recursive: true }));
-execFileSync(process.execPath, [join(web, "build.mjs"), join(folder, "web")]);
+const web = join(ROOT, "web"), { folder, remove } = bundled();
+after(remove);
 const sizes = JSON.parse(readFileSync(join(folder, "web-sizes.json"), "utf8"));
 const KB = 1024;
 
@@ -29,7 +25,7 @@ test("the page holds no inline script, style or handler, and names no other host
 });
 
 test("hashed names say their content, so that they may be kept for ever", () => {
-  for (const name of readdirSync(join(folder, "web/assets"))) assert.match(name, /-[0-9A-Z]{8}\.\w+$/);
+  for (const name of readdirSync(join(folder, "web/assets"))) assert.match(name, /-[0-9A-Z]{8}\.\w+(\.gz)?$/);
 });
 
 test("licences of all that is shipped are there", () => {

@@ -5,10 +5,11 @@ import { load } from "../load.mjs";
 const { changes, checkRows, division, resourcesOf, rowsOf } = await load("pictures/quota_form");
 const { goSeconds } = await load("format");
 const { boundsOfProject, warnings } = await load("pictures/promises");
-const { checkRules: checkUnitRules, goText, knownTypes, limitsOf, nodeTypesOf, rulesOf, unitInWords, valuesOfRules } = await load("pictures/unit_rules");
+const { checkRules: checkUnitRules, goText, inheritedInWords, knownTypes, limitsOf, nodeTypesOf, rulesOf, unitInWords, valuesOfRules } = await load("pictures/unit_rules");
 const { byPool, poolNames, sorted, standardPools, startPools, typeChoice } = await load("pictures/choices");
 const { shellWords: words } = await load("pictures/shell_words");
-const { EMPTY, bodyOf, check, commandOf, copyName, totalGpus, valuesOf } = await load("pictures/submission");
+const { EMPTY, bodyOf, check, copyName, totalGpus, valuesOf } = await load("pictures/submission");
+const { commandOf } = await load("pictures/submission_command");
 
 const V = more => ({ ...EMPTY, name: "a1", project: "4", image: "quickstart", cpu: "", memory: "", ...more });
 
@@ -129,6 +130,17 @@ test("node types: a list of its own, else the department's", () => {
   assert.deepEqual(unitInWords({ defaultNodePools: ["a", "b"], schedulingRules: { trainingJobTimeLimitSeconds: 3600, preemptMinRuntimeSeconds: 0 }, nodeTypes: { workspace: ["x"], names: { x: "X" } } }), [["Node pools, in this order", "a, b"], ["Training: time limit", "at most 1 h"], ["Not stopped for the same project", "no protection"], ["Workspaces: node types", "X"]]);
 });
 
+test("what is inherited is said with whose it is: the stricter limit, the nearest minimum run time", () => {
+  const pools = [{ name: "h100", schedulingConfiguration: { minGuaranteedRuntime: "30m" } }, { name: "a100" }],
+    above = { schedulingRules: { trainingJobTimeLimitSeconds: 3600, preemptMinRuntimeSeconds: 0 } };
+  const nothing = valuesOfRules({});
+  assert.deepEqual(inheritedInWords(nothing, above, pools), ["Of the department, the stricter counts: Training: time limit: at most 1 h.", "Inherited until it is said here: Not stopped for the same project: no protection (department); Not stopped for other projects: 30 min in h100 (node pool)."]);
+  assert.deepEqual(inheritedInWords(valuesOfRules({ preemptMinRuntimeSeconds: 1, reclaimMinRuntimeSeconds: 1 }), above, pools).length, 1);
+  assert.deepEqual(inheritedInWords(nothing, null, [{ name: "a100" }]), []);
+  const effective = { schedulingRules: { trainingJobTimeLimitSeconds: 3600, preemptMinRuntimeSeconds: 60 } };
+  assert.deepEqual(unitInWords({ schedulingRules: { preemptMinRuntimeSeconds: 60 }, effective }, pools), [["Training: time limit", "at most 1 h, as its department says"], ["Not stopped for the same project", "for 1 min after its start"], ["Not stopped for other projects", "30 min in h100, as the node pool says"]]);
+});
+
 const unitOf = (name, parentId, deserved, held = 0) => ({ id: name, name, parentId, resources: [{ nodePool: { id: "2", name: "h100" }, gpu: { deserved } }], status: { nodePoolQuotaStatuses: [{ nodePoolName: "h100", nodePoolId: "2", allocated: { gpu: held } }] } });
 test("a save that promises more than there is says so, with who gives back", () => {
   const projects = [unitOf("vision", "d", 2, 2), unitOf("speech", "d", 2, 5), unitOf("fraud", "e", 2, 3)], department = unitOf("d", null, 4);
@@ -154,13 +166,11 @@ test("where a workload goes that names no node pools", () => {
   assert.deepEqual([standardPools(undefined, pools), standardPools(undefined, [])], [["default"], ["default"]]);
 });
 
-test("ports and a node type reach the body, the command line and a copy", () => {
-  const values = V({ nodeType: "a100", ports: [{ container: "8888", type: "NodePort", external: "30080" }, { container: "22", type: "ClusterIP", external: "" }, { container: "6006", type: "URL", external: "" }] });
-  const body = bodyOf(values, "workspace", "c");
-  assert.deepEqual([body.spec.nodeType, body.spec.ports, body.spec.exposedUrls], ["a100", [{ container: 8888, external: 30080, serviceType: "NodePort" }, { container: 22, serviceType: "ClusterIP" }], [{ container: 6006 }]]);
-  assert.match(commandOf(values, "workspace", "p").replaceAll(" \\\n  ", " "), /--node-type a100 --port container=8888,external=30080,service-type=NodePort --port container=22,service-type=ClusterIP --external-url container=6006$/);
+test("a node type reaches the body, the command line and a copy", () => {
+  const values = V({ nodeType: "a100" }), body = bodyOf(values, "workspace", "c");
+  assert.equal(body.spec.nodeType, "a100");
+  assert.match(commandOf(values, "workspace", "p"), /--node-type a100$/);
   assert.deepEqual(bodyOf(valuesOf(body, "a1"), "workspace", "c"), body);
-  for (const container of ["", "0", "65536", "8888.5", "http"]) assert.ok(check(V({ ports: [{ container, type: "URL", external: "" }] }), "workspace").ports, container);
 });
 
 const inPools = (quota, held = {}) => ({ resources: Object.entries(quota).map(([name, deserved]) => ({ nodePool: { id: name, name }, gpu: { deserved, limit: null } })), status: { nodePoolQuotaStatuses: Object.entries(quota).map(([name]) => ({ nodePoolName: name, nodePoolId: name, allocated: { gpu: held[name] ?? 0 } })) } });

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { load } from "../load.mjs";
 
 const { shapeFlags, shapeRows, topologyWords } = await load("pictures/gang");
-const { EMPTY, bodyOf, commandOf, valuesOf } = await load("pictures/submission");
+const { EMPTY, bodyOf, valuesOf } = await load("pictures/submission");
+const { commandOf } = await load("pictures/submission_command");
 
 const SHAPE = {
   topology: { name: "dc", preferred: "zone" },

@@ -16,6 +16,11 @@ for (const [what, top, options, wanted] of [
   ["below one", 0.3, {}, [0, 0.1, 0.2, 0.3]],
   ["an end that is given", 64, { max: 100 }, [0, 20, 40, 60, 80, 100]],
   ["bytes", 3 * 1024 ** 3, { binary: true }, [0, 1024 ** 3, 2 * 1024 ** 3, 3 * 1024 ** 3]],
+  ["bytes a little above one unit", 1.02 * 1024 ** 3, { binary: true }, [0, 256, 512, 768, 1024, 1280].map(m => m * 1024 ** 2)],
+  ["bytes a little below one unit", 820 * 1024 ** 2, { binary: true }, [0, 256, 512, 768, 1024].map(m => m * 1024 ** 2)],
+  ["bytes of tens of a unit", 80 * 1024 ** 3, { binary: true }, [0, 20, 40, 60, 80].map(g => g * 1024 ** 3)],
+  ["bytes of hundreds of a unit", 160 * 1024 ** 3, { binary: true }, [0, 50, 100, 150, 200].map(g => g * 1024 ** 3)],
+  ["less than a byte", 0.3, { binary: true }, [0, 0.25, 0.5]],
   ["bytes above a thousand", 1500 * 1024 ** 2, { binary: true }, [0, 0.5, 1, 1.5].map(g => g * 1024 ** 3)],
 ]) test(`values go in round steps: ${what}`, () => assert.deepEqual(valueTicks(top, options).ticks.map(v => Math.round(v * 1e6) / 1e6), wanted));
 

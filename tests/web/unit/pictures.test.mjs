@@ -11,7 +11,7 @@ const { heat, nodesInBrief, piecesOf, poolsOf, rowNote, rowOf, runBox, runLabel,
 const { besideMark, inPercent, named, percentAxis, quotaMarks, reach, wantedReach } = await load("pictures/quota_bar");
 const { poolParts, refusedBy, shareOf, sharesByPool, sharesInBrief, sortShares, sumParts } = await load("pictures/shares");
 const { quickStart } = await load("pictures/quick_start");
-const { groupsOf, inPlaces } = await load("pictures/waiting");
+const { hrefOf, inPlaces, wordsOf } = await load("pictures/waiting");
 const { coloured, slotOf } = await load("pictures/slots");
 const { shareLine, shareWords } = await load("words");
 
@@ -76,6 +76,14 @@ test("what is wanted beyond the axis is cut and says by how much", () => {
   const marks = quotaMarks(poolParts({ quota: 2, held: 2, waiting: 60 }), { width: 200, scale: 10, slot: null });
   assert.equal(marks.find(([tag]) => tag === "text")[1].text, "+42 →");
   for (const [tag, a] of marks) if (tag === "rect") assert.ok(a.x + a.width <= 200);
+});
+
+test("a department's own quota is its mark; what its projects borrow begins there, or after what they hold by quota", () => {
+  const sum = sumParts([poolParts({ quota: 10, held: 14 }), poolParts({ quota: 20, held: 15, waiting: 3 })]);
+  const marks = quota => Object.fromEntries(quotaMarks({ ...sum, quota }, { width: 900, scale: 10, slot: null }).map(([, m]) => [m.key, m]));
+  assert.deepEqual([marks(40).held.width, marks(40).owed.x, marks(40).over.x], [250, 251, 402]);
+  assert.deepEqual([marks(12).over.x, marks(12).mark.d.split(" ")[0]], [282, "M119"]);
+  assert.deepEqual([reach({ ...sum, quota: 40 }), reach({ ...sum, quota: 12 })], [44, 29]);
 });
 
 test("percent of the quota puts every mark at 100", () => {
@@ -157,7 +165,7 @@ test("with more than 12 projects only the 8 largest keep their colour", () => {
 
 test("the overview in brief gives the same shares and the same map as the lists", () => {
   for (const p of data.projects) assert.deepEqual(sharesInBrief(brief.find(b => b.id === p.id)), sharesByPool(p, refused[p.id]), p.name);
-  const rows = nodes => poolsOf(nodes).flatMap(p => p.rows.map(({ name, cells, runs, held, free, state }) => ({ name, states: cells.map(c => c.state), runs, held, free, state })));
+  const rows = nodes => poolsOf(nodes).flatMap(p => p.rows.map(({ name, cells, runs, held, free, state }) => ({ name, states: cells.map(c => c.state), runs: runs.map(r => ({ ...r, departmentId: undefined, department: undefined })), held, free, state })));
   assert.deepEqual(rows(nodesInBrief(brieflyTold(data))), rows(data.nodes));
 });
 
@@ -228,25 +236,31 @@ test("many nodes in few words: what is free in one piece", () => {
   assert.equal(piecesOf({ rows: [{ cells: Array(1), free: 1, state: "ready" }, { cells: Array(1), free: 0, state: "ready" }] }), "1 full, 1 with 1 free");
 });
 
-test("who waits for the same reason in the same pool is one group", () => {
-  const w = (id, more = {}) => ({ id, nodePool: "h100", owed: true, phaseReason: null, forecast: { kind: "unknown", at: null }, sentence: "Needs 8 GPUs; none found a place.", ...more });
-  const groups = groupsOf([w("a"), w("b", { nodePool: "a100" }), w("c"), w("d", { owed: false }), w("e", { forecast: { kind: "rule", at: "2026-11-22T12:00:00Z" } })]);
-  assert.deepEqual(groups.map(g => g.workloads.map(x => x.id)), [["a", "c"], ["b"], ["d"], ["e"]]);
-  assert.equal(groups[0].why, "Needs 8 GPUs; none found a place.");
-  const [mixed] = groupsOf([w("a"), w("b", { sentence: "Needs 4 pods of 8 GPUs; none found a place." })]);
-  assert.deepEqual([mixed.workloads.length, mixed.why], [2, "None found a place."]);
+test("who waits for the same reason: what they want, why not, who holds it and until when", () => {
+  const now = Date.parse("2026-11-22T12:00:00Z"), endsAt = new Date(2026, 10, 22, 15, 10).toISOString();
+  const group = { nodePool: "a100", code: "NotEnoughGpus", count: 12, countOwed: 12, gpus: 96, waitingSince: "", expectedAt: null, projects: [], why: null, longest: { id: "1", name: "fold", projectName: "vision" },
+    sentence: "Needs 8 GPUs in a100; 0 found a place: 31 GPUs are free on 19 nodes, at most 3 on one", holders: [{ project: "vision", gpusHeld: 40, endsAt }, { project: "language", gpusHeld: 8.5 }, { project: "idle", gpusHeld: 0 }, { project: "a", gpusHeld: 1 }, { project: "b", gpusHeld: 1 }] };
+  assert.deepEqual(wordsOf(group, now, []), { who: "12 workloads", wants: "96 GPUs in a100", why: "Owed by quota. 0 found a place: 31 GPUs are free on 19 nodes, at most 3 on one.", held: "Held by vision 40, the first until 15:10; language 8.5; a 1", never: undefined });
+  assert.match(wordsOf({ ...group, countOwed: 5 }, now, []).why, /^5 owed by quota\. 0 found/);
+  const holds = (name, held, pool = "a100") => ({ name, nodePools: [{ name: pool, held }] }), most = [holds("a", 1), holds("b", 7), holds("c", 90, "h100"), holds("d", 2), holds("e", 3)];
+  assert.equal(wordsOf({ ...group, holders: [] }, now, most).held, "Held by b 7; e 3; d 2", "nobody is named: who holds most there");
+  assert.equal(hrefOf(group), "/workloads?f=phase==Pending,waitsFor==NotEnoughGpus,waitsIn==a100");
+  const refused = wordsOf({ ...group, code: "OverLimit", countOwed: 0, holders: [] }, now, most);
+  assert.deepEqual([refused.why, refused.held, Boolean(refused.never)], ["It would exceed a limit.", "", true]);
+  const one = { ...group, count: 1, countOwed: 0, gpus: 8, holders: [] }, said = wordsOf(one, now, []);
+  assert.deepEqual([said.who, said.wants, said.why, said.held], ["fold", "8 GPUs in a100", group.sentence + ".", ""]);
+  assert.equal(hrefOf(one), "/workloads?open=1&tab=why");
+  const unseen = { ...group, code: null, sentence: null, countOwed: 0 };
+  assert.deepEqual([wordsOf(unseen, now, []).why, hrefOf(unseen)], ["The scheduler has not looked at it yet.", "/workloads?f=phase==Pending,nodepool==a100"]);
 });
 
 test("who waits keeps its place; a free one is taken by who is new, else by the last", () => {
-  const groups = (...list) => list.map(ids => ({ why: "", workloads: [...ids].map(id => ({ id })) }));
-  const placed = (kept, now) => inPlaces(kept.map(ids => [...ids]), groups(...now)).map(g => g.workloads.map(w => w.id).join(""));
-  assert.deepEqual(placed([], ["a", "b", "c"]), ["a", "b", "c"]);
-  assert.deepEqual(placed(["a", "b", "c"], ["c", "b", "n"]), ["n", "b", "c"]);
-  assert.deepEqual(placed(["a", "b", "c", "d"], ["b", "c", "d"]), ["d", "b", "c"]);
-  assert.deepEqual(placed(["ab", "c"], ["a", "b", "c"]), ["a", "c", "b"]); // a group that splits
-  assert.deepEqual(placed(["a", "b", "c"], ["abc"]), ["abc"]);
-  assert.deepEqual(placed(["a", "b"], ["n", "b", "a", "m"]), ["a", "b", "n", "m"]);
-  assert.deepEqual(placed(["a", "b"], []), []);
+  const placed = (kept, now) => inPlaces(kept.map(code => `p/${code}`), [...now].map(code => ({ nodePool: "p", code }))).map(g => g.code).join("");
+  assert.equal(placed([], "abc"), "abc");
+  assert.equal(placed(["a", "b", "c"], "cbn"), "nbc");
+  assert.equal(placed(["a", "b", "c", "d"], "bcd"), "dbc");
+  assert.equal(placed(["a", "b"], "nbam"), "abnm");
+  assert.equal(placed(["a", "b"], ""), "");
 });
 
 test("the quick start takes two projects whose quotas make up a pool", () => {

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "../load.mjs";
 
-const { EMPTY, bodyOf, check, commandOf, totalGpus, valuesOf } = await load("pictures/submission");
+const { EMPTY, bodyOf, check, totalGpus, valuesOf } = await load("pictures/submission");
+const { commandOf } = await load("pictures/submission_command");
 const { PATHS, addedVariables, brokenRules, ofTemplate, ruledFields, withDefaults } = await load("pictures/submission_fields");
 
 const V = more => ({ ...EMPTY, name: "a1", project: "4", image: "x", cpu: "", memory: "", ...more });
@@ -21,7 +22,7 @@ test("an inference's body has its port and its replicas, and is read back as it 
   assert.deepEqual([totalGpus(V({ least: 3, most: 5 }), "inference").all, totalGpus(V({ least: 0 }), "inference").all, totalGpus(V({ least: 0, initial: 2 }), "inference").all], [3, 1, 2]);
   const line = (w, ...more) => commandOf(w, "inference", "p", ...more).replaceAll(" \\\n  ", " ");
   assert.equal(line(v), "prorata inference submit a1 -p p -i x -g 1 --serving-port container=8000,protocol=http,cluster-local=true --min-replicas 0 --max-replicas 4 --metric vllm:num_requests_running --metric-threshold 20 --scale-to-zero-retention 300s");
-  assert.match(line(V({ template: "t-1" }), "fine tune"), /--template 'fine tune'/);
+  assert.match(line(V({ template: "t-1" }), id => id === "t-1" && "fine tune"), /--template 'fine tune'/);
   assert.equal(line(V({ template: "t-1" })), "", "a template whose name is not known has no words");
 });
 
@@ -84,5 +85,5 @@ test("defaults go where nobody typed, and into locked fields always", () => {
 
 test("what a policy refuses is found by its own names and by a submission's", () => {
   for (const path of ["compute.gpuDevicesRequest", "spec.compute.gpuDevicesRequest", "worker.compute.gpuDevicesRequest", "compute"]) assert.equal(PATHS[path], "gpus");
-  assert.deepEqual([PATHS["autoscaling.maxReplicas"], PATHS["spec.servingPort.container"], PATHS["spec.exposedUrls"], PATHS.projectId], ["most", "serving", "ports", "project"]);
+  assert.deepEqual([PATHS["autoscaling.maxReplicas"], PATHS["spec.servingPort.container"], PATHS["spec.exposedUrls"], PATHS.projectId], ["most", "serving", "spec.exposedUrls", "project"]);
 });

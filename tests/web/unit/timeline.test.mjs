@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "../load.mjs";
 
-const { blockAt, boxes, layout, moved, nameOf, timeAt, xOf } = await load("pictures/timeline");
+const { blockAt, boxes, byProject, layout, moved, nameOf, timeAt, wordsOf, xOf } = await load("pictures/timeline");
 
 const HOUR = 3600;
 const TIMELINE = {
@@ -46,4 +46,13 @@ test("a range moves and zooms, never beyond now", () => {
   assert.deepEqual(moved([0, 1e7], -0.25, 1, 1e9), [-2.5e6, 7.5e6]);
   assert.deepEqual(moved([0, 1e7], 0.5, 1, 1e7), [0, 1e7]);
   assert.equal(moved([0, 1e7], 0, 1e9, 1e15).reduce((a, b) => b - a), 3024e6);
+});
+
+test("by project: what each held in all, step by step, others last", () => {
+  const block = (lane, from, to, gpus, project) => ({ lane, from, to, gpus, project });
+  const of = byProject({ ...TIMELINE, projects: [{ id: "1", name: "vision" }, { id: "2", name: "fraud" }], blocks: [block(0, 0, 10, 2, 0), block(1, 5, 20, 0.5, 0), block(0, 10, 20, 1, 1), block(1, 0, 4, 1, undefined), block(0, 30, 40, 1, 0)], evictions: [{ at: 3, node: "a", gpus: 1, victim: { project: "vision", name: "t" }, beneficiary: null }] });
+  assert.deepEqual(of.lanes.map(l => [l.node, l.gpus]), [["fraud", 1], ["vision", 3], ["other", 1]]);
+  assert.deepEqual(of.blocks.filter(b => b.lane === 1).map(b => [b.from, b.to, b.gpus]), [[0, 5, 2], [5, 10, 2.5], [10, 20, 0.5], [30, 40, 1]]);
+  assert.equal(of.evictions[0].node, "vision");
+  assert.match(wordsOf(of, of.blocks.find(b => b.lane === 1)), /^vision: 2 GPUs, /);
 });

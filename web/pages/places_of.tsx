@@ -2,9 +2,10 @@
 import { get, getAll, post } from "../api";
 import { useData } from "../data";
 import { type Scope, scopesOf } from "../pictures/access";
+import type { Column } from "../parts/table";
 import { may } from "../session";
 import type { Body } from "../types";
-import { scopeWords } from "./rules_of";
+import { scopeWords } from "./subjects";
 
 const PERMITTED = "/api/v1/authorization/permitted-scopes",
   MOST = 2000;
@@ -65,4 +66,15 @@ export const usePlaces = (resourceType: string) =>
 export const metaOf = ({ scopeType, scopeId }: Scope) => ({
   scope: scopeType,
   ...(scopeType === "tenant" ? {} : { [`${scopeType}Id`]: scopeType === "project" ? Number(scopeId) : scopeId }),
+});
+
+/** The column of places. */
+export const whereColumn = <R extends Placed>(where: (p: Placed) => string): Column<R> => ({
+  id: "scope",
+  label: "Where",
+  sort: "scope",
+  keep: true,
+  cap: true,
+  text: where,
+  cell: r => <span class="brief">{where(r)}</span>,
 });
