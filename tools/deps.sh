@@ -40,6 +40,7 @@ if [ "$(id -u)" -ne 0 ]; then
     as_root=(sudo)
 fi
 export DEBIAN_FRONTEND=noninteractive
-"${as_root[@]}" apt-get update -qq
+fetch=("$(dirname "$0")/three_tries.sh" "${as_root[@]}")
+"${fetch[@]}" apt-get update -qq
 # Some packages start a service when they are installed; nothing here wants one running.
-"${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+"${fetch[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null

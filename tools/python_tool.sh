@@ -12,7 +12,7 @@ if ! cmp -s "$list" "$folder/installed.txt"; then
     echo "Installing $(head -n 1 "$list") into $folder" >&2
     rm -rf "$folder"
     /usr/bin/python3 -m venv "$folder"
-    "$folder/bin/pip" --quiet --disable-pip-version-check install --no-deps -r "$list" >&2
+    tools/three_tries.sh "$folder/bin/pip" --quiet --disable-pip-version-check install --no-deps -r "$list" >&2
     cp "$list" "$folder/installed.txt"
 fi
 echo "$PWD/$folder/bin"

@@ -37,6 +37,7 @@ build() {
     nice -n 10 "$go" build -p=2 -trimpath -ldflags "$names" -o "$work/bin/$1" "$2" >&2
 }
 mkdir "$work/bin"
+../../tools/three_tries.sh "$go" list -deps ./apiserver ./etcd sigs.k8s.io/kwok/cmd/kwok k8s.io/kubernetes/cmd/kubectl >/dev/null
 build kube-apiserver ./apiserver
 build etcd ./etcd
 build kwok sigs.k8s.io/kwok/cmd/kwok

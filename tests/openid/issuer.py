@@ -19,7 +19,7 @@ SECRET = "a secret: with/odd characters%&"
 class Issuer:
     def __init__(self, url=None):
         """url: by which it is reached, where that is not its own."""
-        subprocess.run([FOLDER / "install.sh"], check=True)
+        subprocess.run([FOLDER.parent.parent / "tools/npm_packages.sh", "tests/openid"], check=True)
         environment = {**os.environ, "NODE_ENV": "test", **({"ISSUER_URL": url} if url else {})}
         self.process = subprocess.Popen(
             ["node", FOLDER / "issuer.mjs"],

@@ -21,7 +21,8 @@ work=$(mktemp -d "$cache/kubernetes-build.XXXXXX")
 trap 'chmod -R u+w "$work" 2>/dev/null; rm -rf "$work"' EXIT
 packages=(golang-1.19-go golang-1.19-src etcd-server)
 mkdir "$work/packages" "$work/source" "$work/bin"
-if ! (cd "$work/packages" && apt-get -q -o APT::Sandbox::User=root download "${packages[@]}") >&2; then
+tries=$(realpath ../../../tools/three_tries.sh)
+if ! (cd "$work/packages" && "$tries" apt-get -q -o APT::Sandbox::User=root download "${packages[@]}") >&2; then
     echo "Kubernetes 1.26 is built with packages of Debian 12: ${packages[*]}" >&2
     exit 1
 fi
@@ -38,6 +39,7 @@ for package in component-base/version client-go/pkg/version; do # its --version;
     names="$names -X k8s.io/$package.gitVersion=$version -X k8s.io/$package.gitMajor=1 -X k8s.io/$package.gitMinor=26"
 done
 (cd "$work/source" &&
+    "$tries" "$GOROOT/bin/go" list -deps ./apiserver >/dev/null &&
     nice -n 10 "$GOROOT/bin/go" build -p=2 -trimpath -ldflags "$names" -o "$work/bin/kube-apiserver" ./apiserver) >&2
 cp "$work/debian/usr/bin/etcd" "$work/bin"
 ln -s "$newest/kwok" "$newest/kubectl" "$work/bin"

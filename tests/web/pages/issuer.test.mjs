@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import { spawn, execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { ROOT, SHOTS, axe, launch, open } from "./browser.mjs";
-import { ADMIN, PASSWORD, ask, startServer } from "./real_server.mjs";
+import { ROOT, SHOTS, axe, launch, open } from "../browser.mjs";
+import { ADMIN, PASSWORD, ask, startServer } from "../real_server.mjs";
 
 const FOLDER = join(ROOT, "tests/openid");
 let server, browser, issuer, child;
 before(async () => {
-  execFileSync(join(FOLDER, "install.sh"));
+  execFileSync(join(ROOT, "tools/npm_packages.sh"), ["tests/openid"]);
   child = spawn(process.execPath, [join(FOLDER, "issuer.mjs")], { stdio: ["ignore", "pipe", "ignore"], env: { ...process.env, NODE_ENV: "test" } });
   let said = "";
   issuer = await new Promise(found => {
