@@ -179,7 +179,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         run(strtoull(argv[1], NULL, 10));
-    for (uint64_t seed = 1; argc == 1 && seed <= SEEDS; seed++)
+    for (uint64_t seed = 1; argc == 1 && seed <= check_sample(SEEDS); seed++)
         run(seed);
     // Promises made and withdrawn, and places given and taken back, cycle after cycle, once kept it busy for ever.
     for (size_t i = 0; argc == 1 && i < COUNT(RESTLESS); i++)

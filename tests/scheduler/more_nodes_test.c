@@ -87,7 +87,7 @@ static void look_for(uint64_t seed)
 int main(int argc, char **argv)
 {
     uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
-    uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : argc > 1 ? 1 : CLUSTERS;
+    uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : argc > 1 ? 1 : check_sample(CLUSTERS);
     uint64_t pods = 0;
     for (uint64_t seed = first; seed < first + count; seed++) {
         uint32_t without = 0, with = 0;

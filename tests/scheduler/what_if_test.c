@@ -234,7 +234,8 @@ static void check_bad_questions(void)
 
 int main(int argc, char **argv)
 {
-    uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, count = argc > 2 ? strtoull(argv[2], NULL, 10) : 500;
+    uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+    uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : check_sample(500);
     for (uint64_t seed = first; seed < first + count; seed++)
         check_seed(seed);
     check_bad_questions();

@@ -2,7 +2,14 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SANITIZED 1
+#else
+#define IS_SANITIZED 0
+#endif
 
 static int passed, failed;
 
@@ -46,6 +53,13 @@ void check_text(const char *got, const char *want, const char *format, ...)
     va_end(args);
     if (!same)
         fprintf(stderr, ": got %s, want %s\n", got ? got : "(null)", want ? want : "(null)");
+}
+
+uint64_t check_sample(uint64_t count)
+{
+    if (!IS_SANITIZED || getenv("PRORATA_LONG") != NULL || count <= 3)
+        return count;
+    return count < 30 ? 3 : count / 10;
 }
 
 int check_finish(void)
