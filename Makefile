@@ -6,7 +6,7 @@ RUN_ARGS ?=
 FUZZ_SECONDS ?= 60
 
 help: ## What there is
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
 
 deps: ## Say what is missing for build and tests, and install it (Debian packages; root or sudo)
 	@tools/deps.sh build test
@@ -22,7 +22,7 @@ run-kubernetes: build ## The same with a Kubernetes cluster of pretended nodes; 
 	@tools/deps.sh test
 	@exec tests/kubernetes/run.sh $(RUN_ARGS)
 
-test: ## Install what tests need and run all tests (AddressSanitizer, ThreadSanitizer, API, CLI, browser)
+test: ## Install what tests need and run what every change must pass (units, API, CLI, pods, browser)
 	@tools/deps.sh build test
 	@tools/test.py all
 
@@ -30,13 +30,25 @@ check: ## The tests that take less than two minutes
 	@tools/deps.sh build test
 	@tools/test.py quick
 
-test-long: ## What takes too long for every change: long fuzzing, many random clusters, hundreds of rounds of kill -9
+test-long: ## The same, the three below, long fuzzing, many random clusters, hundreds of rounds of kill -9
 	@tools/deps.sh build test
 	@tools/test.py long
 
+test-sanitizers: ## API, command line, pods, scenarios and all random clusters with AddressSanitizer
+	@tools/deps.sh build test
+	@tools/test.py sanitizers
+
+test-threads: ## Units with threads and the whole server with ThreadSanitizer: after changes to locks
+	@tools/deps.sh build test
+	@tools/test.py threads
+
+test-kubernetes: ## The Kubernetes backend on real API servers of two versions, built the first time: after changes to it
+	@tools/deps.sh build test
+	@tools/test.py kubernetes
+
 bench: ## Benchmarks, each printed with its set-up
 	@tools/deps.sh build test
-	@tools/build.sh build
+	@tools/build.sh build "" all benches
 	@bench/run.sh
 
 pictures: build ## Make docs/overview.png again: the Overview of a real server with a made-up laboratory
@@ -69,4 +81,4 @@ install: build ## Install under PREFIX (default /usr/local)
 clean: ## Remove what was built (not ./data)
 	@rm -rf build build-asan build-tsan build-fuzz build-coverage build-mutation artifacts
 
-.PHONY: help deps build run run-kubernetes test check test-long bench pictures fuzz coverage mutants lint format install clean
+.PHONY: help deps build run run-kubernetes test check test-long test-sanitizers test-threads test-kubernetes bench pictures fuzz coverage mutants lint format install clean

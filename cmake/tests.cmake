@@ -52,16 +52,19 @@ foreach(source ${fuzz_targets})
   target_link_libraries(${name} PRIVATE test_support ${ALL_ROOMS})
 endforeach()
 
+# ninja benches: no test needs them.
 file(GLOB scheduler_bench CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/scheduler/*.c)
-add_executable(bench_scheduler ${scheduler_bench})
+add_executable(bench_scheduler EXCLUDE_FROM_ALL ${scheduler_bench})
 target_link_libraries(bench_scheduler PRIVATE ${ALL_ROOMS} m)
+add_custom_target(benches DEPENDS bench_scheduler)
 
 file(GLOB_RECURSE benches CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*.c)
 list(FILTER benches EXCLUDE REGEX "/bench/scheduler/")
 foreach(source ${benches})
   get_filename_component(name ${source} NAME_WE)
-  add_executable(bench_${name} ${source})
+  add_executable(bench_${name} EXCLUDE_FROM_ALL ${source})
   target_link_libraries(bench_${name} PRIVATE test_support ${ALL_ROOMS})
+  add_dependencies(benches bench_${name})
 endforeach()
 
 # Stands in for NVIDIA's management library (--local-nvml).
