@@ -162,7 +162,7 @@ class Server:
         self.process.kill()
         self.process.wait()
 
-    def stop(self, seconds=30):
+    def stop(self, seconds=60):
         """SIGTERM; returns the exit status."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
@@ -174,7 +174,7 @@ class Server:
         lines = self.log.read_bytes().decode(errors="replace").splitlines(keepends=True)
         return "".join(line for line in lines if "info api: request" not in line)[-size:]
 
-    def request(self, method, path, body=None, token="admin", headers=None, timeout=30):
+    def request(self, method, path, body=None, token="admin", headers=None, timeout=60):
         if token == "admin":
             token = self.token or self.sign_in()
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
@@ -239,8 +239,8 @@ class Server:
     def workload(self, workload_id):
         return self.get(f"/api/v1/workloads/{workload_id}").json
 
-    def wait_for(self, what, condition, seconds=30):
-        """Waits until condition() is true and returns its value."""
+    def wait_for(self, what, condition, seconds=60):
+        """Waits until condition() is true and returns its value. The bound is against hanging alone."""
         until = time.monotonic() + seconds
         while True:
             value = condition()
@@ -251,7 +251,7 @@ class Server:
             assert time.monotonic() < until, f"never: {what}\n{self.tail()}"
             time.sleep(0.02)
 
-    def wait_phase(self, workload_id, *phases, seconds=30):
+    def wait_phase(self, workload_id, *phases, seconds=60):
         return self.wait_for(
             f"{workload_id} in {phases}",
             lambda: (lambda w: w if w["phase"] in phases else None)(self.workload(workload_id)),
