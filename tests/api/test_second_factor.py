@@ -7,7 +7,7 @@ import urllib.parse
 
 import pytest
 from contract import check_answer
-from people import PEOPLES_PASSWORD, code_of, id_of, make_person, post_json, sign_in
+from people import PEOPLES_PASSWORD, code_of, id_of, make_person, post_json, reuse_code, sign_in
 from servers import Server
 from test_access_keys import make_key, sign_in_by_key
 from test_tokens import ADMIN, post_form, whoami
@@ -44,13 +44,14 @@ def ann(server):
 
 @pytest.fixture
 def factor(server, ann):
-    """Ann's secret and recovery codes; the code of the step before is used up."""
+    """Ann's secret and recovery codes; the present code is good, none of before is."""
     answer = begin(server, ann)
     assert answer.status == 200, answer
     check_answer("begin_second_factor", answer)
     secret = answer.json["secret"]
-    confirmed = confirm(server, ann, code_of(secret, -1))
+    confirmed = confirm(server, ann, code_of(secret))
     assert confirmed.status == 200, confirmed
+    reuse_code(server)
     check_answer("confirm_second_factor", confirmed)
     return secret, confirmed.json["recoveryCodes"]
 
@@ -164,7 +165,7 @@ def test_wrong_codes_are_slowed_from_any_address(folder):
     try:
         token = make_person(server, ANN)
         secret = begin(server, token).json["secret"]
-        assert confirm(server, token, code_of(secret, -1)).status == 200
+        assert confirm(server, token, code_of(secret)).status == 200
         body = {"grantType": "password", "username": ANN, "password": PEOPLES_PASSWORD, "otp": "12345"}
         answers = [
             post_json(server, "/api/v1/token", body, **{"X-Forwarded-For": f"10.0.{n}.1"}).status for n in range(8)
