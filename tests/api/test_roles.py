@@ -1,6 +1,8 @@
 """Roles that administrators make, and access rules that end at a date."""
 
+import contextlib
 import datetime
+import sqlite3
 
 import pytest
 from test_access import department_id, make_caller, rule_for
@@ -216,10 +218,13 @@ def test_who_gives_rules_by_a_role_that_was_made_gives_what_he_has(server):
 
 def test_a_rule_ends_at_its_date(server):
     project = server.project_id("team-a")
-    account, token, rule = caller_with(server, "guest", 12, "project", project, expiresAt=in_future(seconds=2))
+    account, token, rule = caller_with(server, "guest", 12, "project", project, expiresAt=in_future(hours=1))
     assert rule["expiresAt"] and server.request("GET", "/api/v1/workloads", token=token).status == 200
     own = server.request("GET", "/api/v1/authorization/me/access-rules", token=token).json["accessRules"]["accessRules"]
     assert own[0]["expiresAt"] == rule["expiresAt"]
+    with contextlib.closing(sqlite3.connect(server.data / "prorata.db", timeout=60)) as database, database:
+        an_hour_before = "UPDATE access_rules SET expires_ms = expires_ms - 3600000 WHERE expires_ms > 0"
+        assert database.execute(an_hour_before).rowcount == 1
     server.wait_for("it ends", lambda: server.request("GET", "/api/v1/workloads", token=token).status == 403)
     assert server.get(f"{RULES}/{rule['id']}").status == 404
     assert rule["id"] not in [r["id"] for r in server.get(RULES).json["accessRules"]]
