@@ -1,5 +1,6 @@
 """The browser's session: its cookie, its refusals, its end, and passwords that must be changed."""
 
+import calendar
 import time
 
 from people import make_user, post_json
@@ -118,7 +119,7 @@ def test_idle_sessions_end(server):
         assert server.request("PUT", key, {"idleTimeout": value}).status == 400, value
     assert server.request("PUT", key, {"idleTimeout": 1}).status == 200
     session = server.request("GET", "/api/v1/session", token=None, headers=headers).json
-    left = time.mktime(time.strptime(session["expiresAt"][:19], "%Y-%m-%dT%H:%M:%S")) - time.mktime(time.gmtime())
+    left = calendar.timegm(time.strptime(session["expiresAt"][:19], "%Y-%m-%dT%H:%M:%S")) - time.time()
     assert 50 <= left <= 61
     assert set(server.get("/api/v1/security/settings").json) == {
         "autoRedirectSSO",
