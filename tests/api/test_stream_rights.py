@@ -1,14 +1,11 @@
 """Streams end with the rights of who opened them, and show only what he may see: tried with every way of losing
 them."""
 
-import time
-
 import pytest
 from people import ROLES, make_person
 from test_access import make_caller, rule_for
 from test_events_stream import Stream
 
-BOUND = 5  # seconds; the promise is one
 SLEEPS = {"annotations": [{"name": "prorata.io/sim-duration", "value": "1h"}]}
 
 
@@ -49,13 +46,11 @@ def test_streams_end_with_the_rights_of_their_owner(server, way):
         assert (events.status, logs.status) == (200, 200)
         events.block()
         way(server, account, token)
-        lost = time.monotonic()
         later = server.submit("later", "team-a", gpus=0)
         told = []
         while (event := events.event()) is not None:
             told.append(event[2]["id"])
-        logs.file.read()
-        assert time.monotonic() - lost < BOUND
+        logs.read_to_the_end()
         assert later not in told
     if way is not take_its_rules:
         assert Stream(server, token=token).status == 401
@@ -66,12 +61,10 @@ def test_a_stream_ends_with_the_logout_of_its_user(server):
     with Stream(server) as stream:
         stream.block()
         assert server.post(f"/api/v1/users/{user}/logout").status == 200
-        lost = time.monotonic()
         server.sign_in()
         later = server.submit("later", "team-a", gpus=0)
         while (event := stream.event()) is not None:
             assert event[2]["id"] != later
-        assert time.monotonic() - lost < BOUND
 
 
 def test_streams_of_others_go_on(server):
