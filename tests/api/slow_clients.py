@@ -111,7 +111,7 @@ def slow_clients(port, kind, count=600, address_count=60):
             assert process.poll() is None
         finally:
             process.stdin.close()
-            process.wait(30)
+            process.wait(60)
 
 
 if __name__ == "__main__":
