@@ -34,7 +34,7 @@ class Issuer:
         self.url = url or self.own_url
 
     def tell(self, path, **body):
-        connection = http.client.HTTPConnection(urllib.parse.urlsplit(self.own_url).netloc, timeout=30)
+        connection = http.client.HTTPConnection(urllib.parse.urlsplit(self.own_url).netloc, timeout=60)
         connection.request("POST", f"/test/{path}", json.dumps(body))
         assert connection.getresponse().status == 200
         connection.close()
@@ -77,7 +77,7 @@ class Browser:
         self.trust = trust
         self.headers = {"X-Forwarded-For": address} if address else {}
 
-    def get(self, url, timeout=30, method="GET", headers=None):
+    def get(self, url, timeout=60, method="GET", headers=None):
         parts = urllib.parse.urlsplit(url)
         jar = self.cookies.setdefault(parts.netloc, {})
         if parts.scheme == "https":

@@ -28,7 +28,7 @@ def token_of(site, browser, client="prorata", **spoilt):
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     headers["Authorization"] = "Basic " + base64.b64encode(pair).decode()
     site.issuer.trouble(token=spoilt or None)
-    connection = http.client.HTTPConnection(urllib.parse.urlsplit(site.issuer.url).netloc, timeout=30)
+    connection = http.client.HTTPConnection(urllib.parse.urlsplit(site.issuer.url).netloc, timeout=60)
     connection.request("POST", "/token", urllib.parse.urlencode(form), headers)
     answer = json.loads(connection.getresponse().read())
     connection.close()

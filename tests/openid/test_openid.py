@@ -16,6 +16,7 @@ from issuer import CALLBACK, PROVIDER, SECRET, SIGN_IN, Browser, where
 from servers import PRORATA
 
 HOUR_S = 3600
+WAIT_FOR_THE_ISSUER = 16  # at one time; further ones are told to try again
 
 
 def give_group(server, group, role=9, project="team-a"):
@@ -201,19 +202,19 @@ def test_groups_taken_away_end_rights_within_one_refresh(make_site, ann):
     ann.sign_in(site)
     assert {scope for _, scope in rights(ann, site)} == {"team-a"}
     site.issuer.person("ann", groups=["others"])
-    site.wait_for("the other group", lambda: {scope for _, scope in rights(ann, site)} == {"team-b"}, 15)
+    site.wait_for("the other group", lambda: {scope for _, scope in rights(ann, site)} == {"team-b"})
     site.issuer.person("ann", groups=[])
-    site.wait_for("no group", lambda: rights(ann, site) == set(), 15)
+    site.wait_for("no group", lambda: rights(ann, site) == set())
     assert [u["groups"] for u in site.get("/api/v1/users").json if u["username"] == "ann@lab.example"] == [[]]
     site.issuer.person("ann", gone=True)
-    site.wait_for("the end of the session", lambda: ann.session(site) is None, 15)
+    site.wait_for("the end of the session", lambda: ann.session(site) is None)
 
 
 def test_a_session_goes_on_while_the_issuer_is_down(make_site, ann):
     site = make_site(refreshSeconds=1)
     ann.sign_in(site)
     site.issuer.trouble(down=True)
-    site.wait_for("a try", lambda: "a session is not confirmed yet" in site.tail(20000), 15)
+    site.wait_for("a try", lambda: "a session is not confirmed yet" in site.tail(20000))
     assert ann.session(site)
 
 
@@ -225,17 +226,24 @@ def test_an_issuer_that_is_down_or_slow_holds_nobody(site):
     assert browser.get(site.url + SIGN_IN).status == 503
     assert site.sign_in()
     site.issuer.trouble(delay_ms=60000)
-    seen = []
-    threads = [
-        threading.Thread(target=lambda: seen.append(Browser().get(site.url + SIGN_IN, 60).status)) for _ in range(40)
-    ]
-    for thread in threads:
-        thread.start()
-    begun = time.monotonic()
-    assert site.sign_in() and time.monotonic() - begun < 4
-    for thread in threads:
-        thread.join()
-    assert set(seen) == {503} and time.monotonic() - begun < 30
+    for _ in range(5):
+        seen = []
+        threads = [
+            threading.Thread(target=lambda seen=seen: seen.append(Browser().get(site.url + SIGN_IN).status))
+            for _ in range(40)
+        ]
+        for thread in threads:
+            thread.start()
+        site.wait_for("those told at once", lambda seen=seen: len(seen) >= 40 - WAIT_FOR_THE_ISSUER)
+        assert site.sign_in()
+        waiting = 40 - len(seen)
+        for thread in threads:
+            thread.join()
+        assert seen == [503] * 40
+        if waiting:
+            break  # else the server had given the issuer up before the sign-in came
+    else:
+        pytest.fail("a sign-in waits as long as those for the issuer")
 
 
 def test_a_session_without_refresh_token_ends_within_the_hour(site, ann):
@@ -407,7 +415,7 @@ def test_the_key_of_a_server_that_people_signed_in_at_is_replaced(make_site, ann
     site.start()
     assert b"warning" not in site.get("/readyz").body
     site.issuer.person("ann", gone=True)
-    site.wait_for("the end of the session, by the refresh token", lambda: ann.session(site) is None, 15)
+    site.wait_for("the end of the session, by the refresh token", lambda: ann.session(site) is None)
     site.issuer.person("ann", email="ann@lab.example")
     again = Browser()
     again.sign_in(site)
@@ -436,16 +444,16 @@ def test_the_command_line_with_a_browser(site, ann, folder):
     forged = back.replace("state=", "state=x")
     assert "Not the answer" in ann.get(forged).text
     assert "Signed in" in ann.get(back).text
-    assert process.communicate(timeout=30)[0] == "Logged in as ann@lab.example\n" and process.returncode == 0
+    assert process.communicate(timeout=60)[0] == "Logged in as ann@lab.example\n" and process.returncode == 0
 
 
 def test_the_command_line_without_a_browser(site, ann, folder):
     process = command_line(site, folder, "login", "sso")
     url = next(line.strip() for line in process.stderr if line.startswith("http"))
     text = ann.get(ann.follow(url, site.url + CALLBACK)).text
-    assert process.communicate(text.split("\n\n")[1] + "\n", timeout=30)[0] == "Logged in as ann@lab.example\n"
+    assert process.communicate(text.split("\n\n")[1] + "\n", timeout=60)[0] == "Logged in as ann@lab.example\n"
     process = command_line(site, folder, "login", "sso")
-    assert "code is unknown" in process.communicate("a wrong code\n", timeout=30)[1] and process.returncode == 1
+    assert "code is unknown" in process.communicate("a wrong code\n", timeout=60)[1] and process.returncode == 1
 
 
 def test_a_sign_in_is_in_the_audit_log(site, ann):
