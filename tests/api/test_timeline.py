@@ -58,11 +58,12 @@ def test_blocks_say_who_held_what_and_how_it_ended(server):
 
 
 def test_an_eviction_says_who_gave_way_to_whom(server):
+    start = ago(seconds=0)
     for name in ("b1", "b2"):
         server.wait_phase(server.submit(name, "team-b", 2, spec=OF_TEAM_B), "Running")
     owner = server.submit("owner", "team-a", 2, spec={"preemptibility": "non-preemptible"})
     server.wait_phase(owner, "Running")
-    seen = ask(server, start=ago(seconds=10), width=2000).json
+    seen = ask(server, start=start, width=2000).json
     (eviction,) = seen["evictions"]
     assert eviction["victim"]["project"] == "team-b" and eviction["beneficiary"]["name"] == "owner"
     assert (eviction["gpus"], eviction["devices"], eviction["action"]) == (2, [0, 1], "reclaim")
