@@ -140,6 +140,13 @@ def metrics(server, token="admin"):
     return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in lines if not line.startswith("#")}
 
 
+def sampled(server):
+    with connect(server) as database:
+        count = number(database, "SELECT count(DISTINCT scope_id) FROM samples WHERE scope = 'workload'")
+    database.close()
+    return count
+
+
 def settled(server):
     found = metrics(server)
     return (
@@ -164,7 +171,7 @@ def filled(make_server):
         )
         for workload in (server.running, gone):
             server.wait_phase(workload, "Running")
-        time.sleep(1.1)  # a sample of each
+        server.wait_for("a sample of each", lambda: sampled(server) == 2)
         server.delete(f"/api/v1/workloads/trainings/{gone}")
         server.wait_for(
             "the deletion",
@@ -224,11 +231,12 @@ def test_deleted_workloads_leave_no_more_than_the_bound(filled, count, bound, mo
     asking = threading.Thread(target=ask)
     asking.start()
     try:
-        server.wait_for("the bound", lambda: settled(server), 600 if LONG else 60)
+        # A fast machine is done before many are answered.
+        server.wait_for("the bound", lambda: settled(server) and len(answers) > 10, 600 if LONG else 60)
     finally:
         stopping.set()
         asking.join()
-    assert len(answers) > 10 and all(status < 300 for status in answers), answers
+    assert all(status < 300 for status in answers), answers
     found = metrics(server)
     assert found['prorata_retention_removed_total{kind="workloads",cause="size"}'] > 0
     assert found['prorata_retention_removed_total{kind="workloads",cause="age"}'] == 0
