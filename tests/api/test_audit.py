@@ -54,7 +54,7 @@ def test_every_write_of_the_document_leaves_a_record(server):
         found = {r["metadata"]["operation"] for r in records(server)}
         return set(writes) - found
 
-    server.wait_for("a record of each", lambda: not missing(), 5)
+    server.wait_for("a record of each", lambda: not missing())
 
 
 def test_a_change_says_what_was_before_and_after(server):
@@ -109,7 +109,7 @@ def test_sign_ins_are_told_and_folded(server):
     def failed():
         return records(server, filterBy="action==sign-in,result==Failed")
 
-    server.wait_for("the refused ones", lambda: len(failed()) >= 2, 5)
+    server.wait_for("the refused ones", lambda: len(failed()) >= 2)
     assert {r["subject"] for r in failed()} <= {ADMIN, ""}
     server.stop()
     server.start()
@@ -152,7 +152,7 @@ def test_secrets_are_in_no_record(server):
     server.request("DELETE", "/api/v1/session?access_token=query-secret", token=server.sign_in())
     server.token = None
     secrets.append("query-secret")
-    server.wait_for("the refused one", lambda: records(server, filterBy="result==Failed"), 5)
+    server.wait_for("the refused one", lambda: records(server, filterBy="result==Failed"))
     text = json.dumps(records(server)) + server.get("/api/v1/audit/log/file", **ALL).body.decode()
     assert "(hidden)" in text and not [s for s in secrets if s in text]
     server.stop()

@@ -477,5 +477,5 @@ def test_limits_are_told_before_and_after(site, receiver):
 
 def test_a_network_that_is_none_is_refused(folder):
     server = Server(folder, "--notify-network", "10.0.0.0/99").start(wait=False)
-    assert server.process.wait(30) == 2
+    assert server.process.wait(60) == 2
     assert '--notify-network: expected a network like 10.1.0.0/16, got "10.0.0.0/99"' in server.tail()

@@ -85,7 +85,7 @@ class Client:
 
     def close(self):
         self.process.stdin.close()
-        assert self.process.wait(30) == 0
+        assert self.process.wait(60) == 0
 
 
 @pytest.fixture(scope="module")

@@ -103,7 +103,7 @@ class OldPod:
             env={"PATH": os.environ["PATH"], "HOME": "/tmp", "PRORATA_POD": POD},
             start_new_session=True,
         )
-        until = time.monotonic() + 30
+        until = time.monotonic() + 60
         while not (self.folder / "state").exists() or not self.pid():
             assert time.monotonic() < until and self.process.poll() is None
             time.sleep(0.02)
@@ -129,7 +129,7 @@ def upgraded(folder):
     server.stop()
     if pod.process.poll() is None:
         pod.process.terminate()
-        pod.process.wait(40)
+        pod.process.wait(60)
 
 
 def count(server, phase):
@@ -159,7 +159,7 @@ def test_a_folder_of_the_first_release_opens_with_everything_in_it(upgraded):
     # It ends as it wants, also while no server runs, and how is known.
     server.kill()
     os.kill(pid, signal.SIGUSR1)
-    assert pod.process.wait(30) == 0
+    assert pod.process.wait(60) == 0
     server.start()
     server.wait_phase(WORKLOAD, "Failed")
     events = [event["message"] for event in server.get(f"/api/v1/workloads/{WORKLOAD}/events").json["events"]]

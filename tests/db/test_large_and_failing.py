@@ -100,7 +100,7 @@ def test_a_database_that_lost_its_end_is_refused(make_server):
     whole = path.read_bytes()
     os.truncate(path, len(whole) - 8192)
     server.start(wait=False)
-    assert server.process.wait(30) == 1 and "malformed" in server.tail()
+    assert server.process.wait(60) == 1 and "malformed" in server.tail()
     path.write_bytes(whole)
     server.start()
 

@@ -127,7 +127,7 @@ def test_no_migration_without_room_for_the_copy(upgraded, folder):
         disk.data.chmod(0o700)
         (disk.data / "prorata.db").write_bytes(old)
         disk.start(wait=False)
-        assert disk.process.wait(30) == 2 and "make room for" in disk.tail()
+        assert disk.process.wait(60) == 2 and "make room for" in disk.tail()
         with sqlite3.connect(disk.data / "prorata.db") as database:
             assert database.execute("PRAGMA user_version").fetchone() == (1,)
         assert not list(disk.data.glob("prorata.db.before-*"))

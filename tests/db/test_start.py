@@ -87,7 +87,7 @@ def test_a_signal_ends_a_start_between_two_steps(migrating, held, version):
     server.process.terminate()
     server.wait_for("the signal is taken", lambda: reason(server) == "stopping")
     order.unlink()
-    assert server.process.wait(30) == 0 and "before the start was done" in server.tail()
+    assert server.process.wait(60) == 0 and "before the start was done" in server.tail()
     assert old_folder.version(server.data) == version
     server.port = None
     server.start()
@@ -112,4 +112,4 @@ def test_a_start_that_fails_says_why_and_closes_its_port(folder):
     server.data.mkdir(mode=0o700)
     (server.data / "prorata.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 8192)
     server.start(wait=False)
-    assert server.process.wait(30) != 0 and "prorata.db" in server.tail()
+    assert server.process.wait(60) != 0 and "prorata.db" in server.tail()
