@@ -81,8 +81,8 @@ def test_heavy_lists_hold_up_nobody_else(server):
 
 def test_one_callers_waiting_requests_leave_threads_to_others(make_server):
     """Four are read at once; an eighth of the threads may wait for him, the rest of his requests is refused at once."""
-    server = make_server("--quick-start", environment={"PRORATA_HTTP_THREADS": "32"})
-    with_rows(server, 20_000)
+    server = make_server("--quick-start", "--read-limit", "60", environment={"PRORATA_HTTP_THREADS": "32"})
+    with_rows(server, 8_000)
     _, greedy = make_caller(server, "greedy", ("Viewer", "tenant", 1))
     request = f"GET {HEAVY} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {greedy}\r\nConnection: close\r\n\r\n".encode()
     with contextlib.ExitStack() as stack:
