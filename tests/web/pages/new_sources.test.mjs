@@ -15,7 +15,7 @@ before(async () => {
 
 const form = async path => {
   await page.goto(server.url + path);
-  await page.waitForSelector("#f-name");
+  await page.waitForSelector("form:not(.waits) #f-name"); // all but its first part is hidden until the policy is known
 };
 const value = (field, text) => page.waitForFunction(([id, v]) => document.getElementById(id)?.value === v, [`f-${field}`, text]);
 const hint = field => page.textContent(`#f-${field}-hint`);
@@ -63,7 +63,7 @@ test("a template fills its fields, says so, and goes with the submission", async
   await value("image", IMAGE);
   assert.match(await hint("image"), /From template nightly/);
   assert.equal(await page.inputValue("#f-environment"), "EPOCHS=20");
-  assert.equal(await page.isVisible("#f-environment"), true, "what was filled is in sight");
+  await page.waitForSelector("#f-environment:visible"); // what was filled is in sight
   await page.fill("#f-gpus", "0");
   assert.doesNotMatch(await hint("gpus"), /template/, "one's own value is no template's");
   assert.equal(dryRun(server, await page.textContent(".code")).spec.environmentVariables[0].value, "20");

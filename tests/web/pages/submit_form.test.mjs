@@ -20,7 +20,7 @@ const specOf = async (kind, name, on = page) => {
 };
 const form = async (path, on = page) => {
   await on.goto(server.url + path);
-  await on.waitForSelector("#f-name");
+  await on.waitForSelector("form:not(.waits) #f-name"); // all but its first part is hidden until the policy is known
 };
 const create = async (name, on = page) => {
   await on.fill("#f-name", name);

@@ -16,7 +16,7 @@ before(async () => {
 
 const form = async path => {
   await page.goto(server.url + path);
-  await page.waitForSelector("#f-name");
+  await page.waitForSelector("form:not(.waits) #f-name"); // all but its first part is hidden until the policy is known
 };
 const field = id => page.locator(`[id="f-${id}"]`);
 const add = async (button, kind) => {
@@ -93,7 +93,7 @@ test("what was typed is what the server has, what the command line says, and wha
   assert.deepEqual(wanted(asked.spec), { ...WANTED, storage: { ...WANTED.storage, nfs: [WANTED.storage.nfs[1]] } });
 
   await form(`/workloads/new/training?copy=${id}`);
-  assert.equal(await field("storage.nfs-1-mountPath").isVisible(), true, "what a copy has is in sight");
+  await field("storage.nfs-1-mountPath").waitFor(); // what a copy has is in sight
   await create.click();
   await page.waitForSelector("#pane-title:has-text('whole-copy')");
   const [, copied] = await specOf("whole-copy");

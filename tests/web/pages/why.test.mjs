@@ -37,7 +37,7 @@ const verdict = (page, text) => page.locator(".verdict-box .one", { hasText: tex
 const form = async (page, url, path) => {
   await page.evaluate(() => window.addEventListener("beforeunload", event => event.stopImmediatePropagation(), true));
   await page.goto(url + path);
-  await page.waitForSelector("#f-name");
+  await page.waitForSelector("form:not(.waits) #f-name"); // all but its first part is hidden until the policy is known
 };
 
 // team-a holds its 2 GPUs and 1 of team-b's, which b2 takes back: a1 waits.
