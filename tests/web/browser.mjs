@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before } from "node:test";
 import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 import { startMock } from "./mock_server.mjs";
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
@@ -49,6 +50,27 @@ export async function open(browser, origin, { width = 1440, height = 900, theme 
     }).observe({ type: "layout-shift", buffered: true });
   });
   return { page, troubles, context };
+}
+
+const MINUTE = 60_000, // a bound against hanging: what is waited for comes much sooner
+  pause = () => new Promise(done => setTimeout(done, 50));
+
+// Asks until the answer is true, and resolves with it. what: what never was, if it is not.
+export async function until(what, ask) {
+  for (const end = Date.now() + MINUTE; ; await pause()) {
+    const answer = await ask();
+    if (answer) return answer;
+    assert.ok(Date.now() < end, `never: ${what}`);
+  }
+}
+
+// Asks until the answer is the wanted one; if it never is, the last one is told.
+export async function becomes(wanted, ask, message) {
+  for (const end = Date.now() + MINUTE; ; await pause()) {
+    const answer = await ask();
+    if (isDeepStrictEqual(answer, wanted)) return;
+    if (Date.now() >= end) assert.deepEqual(answer, wanted, message);
+  }
 }
 
 // What axe finds; of: the names of the rules to look for, if not all.

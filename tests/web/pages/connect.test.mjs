@@ -1,7 +1,7 @@
 // Connect: the addresses of a workload's tools, once it runs, on a real server.
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { axe } from "../browser.mjs";
+import { axe, becomes, until } from "../browser.mjs";
 import { ask, onServer } from "../real_server.mjs";
 
 const site = onServer();
@@ -16,13 +16,11 @@ const submit = (name, spec) => page.evaluate(async ([title, more]) => {
   return (await (await fetch("/api/v1/workloads/workspaces", { method: "POST", headers: { "Content-Type": "application/json", "X-Prorata-Request": "1" }, body })).json()).workloadId;
 }, [name, spec]);
 const reach = async (id, phase) => {
-  for (let i = 0; i < 400; i++) {
+  await until(`${id} is ${phase}`, async () => {
     const w = await ask(page, `/api/v1/workloads/${id}`);
-    if (w.phase === phase) return;
     assert.notEqual(w.phase, "Failed", w.phaseMessage);
-    await page.waitForTimeout(50);
-  }
-  assert.fail(`not ${phase}: ${JSON.stringify(await ask(page, `/api/v1/workloads/${id}`))}`);
+    return w.phase === phase;
+  });
 };
 const connect = () => page.getByRole("button", { name: "Connect", exact: true });
 
@@ -70,7 +68,7 @@ test("a count in the table opens what can be reached, ports without a URL too", 
   assert.deepEqual(await axe(page), []);
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
-  assert.equal(await count.evaluate(b => b === document.activeElement), true, "the focus is back");
+  await becomes(true, () => count.evaluate(b => b === document.activeElement), "the focus is back");
 });
 
 test("a workload without addresses offers no Connect", async () => {

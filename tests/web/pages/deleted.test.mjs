@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { SHOTS, axe, open } from "../browser.mjs";
+import { SHOTS, axe, becomes, open } from "../browser.mjs";
 import { ask, onServer, signIn } from "../real_server.mjs";
 
 const site = onServer();
@@ -20,7 +20,7 @@ before(async () => {
       if (name !== "here") await fetch(`/api/v1/workloads/trainings/${workloadId}`, { method: "DELETE", headers });
     }
   });
-  while ((await ask(page, "/api/v1/workloads/count?deleted=true")).count < 2) await page.waitForTimeout(50);
+  await becomes(2, async () => (await ask(page, "/api/v1/workloads/count?deleted=true")).count, "deleted workloads");
 });
 
 test("deleted workloads stand on a page of their own, with filters and details", async () => {

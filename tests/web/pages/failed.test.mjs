@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { SHOTS, axe } from "../browser.mjs";
+import { SHOTS, axe, until } from "../browser.mjs";
 import { ask, onServer } from "../real_server.mjs";
 
 const site = onServer();
@@ -21,18 +21,10 @@ async function submit(name, more) {
   return answer.workloadId;
 }
 const podsOf = async id => (await ask(page, `/api/v1/workloads/${id}/pods`)).pods;
-// Until the server says so.
-async function until(holds) {
-  for (;;) {
-    const answer = await holds();
-    if (answer) return answer;
-    await page.waitForTimeout(50);
-  }
-}
 
 test("a failed workload opens on its exit code and its last lines", async () => {
   const id = await submit("broken", { annotations: FAILS, backoffLimit: 0 });
-  await until(async () => (await ask(page, `/api/v1/workloads/${id}`)).phase === "Failed");
+  await until("it has failed", async () => (await ask(page, `/api/v1/workloads/${id}`)).phase === "Failed");
   await page.goto(`${server.url}/workloads?open=${id}`);
   await page.waitForSelector(".failed .one:has-text('broken-0-0 failed with exit code 3.')");
   await page.waitForSelector(".failed .two:has-text('Failed 1 time, and backoffLimit allows 0.')");
@@ -44,7 +36,7 @@ test("a failed workload opens on its exit code and its last lines", async () => 
 test("one that is tried again says when", async () => {
   const id = await submit("again", { annotations: FAILS, backoffLimit: 6 });
   // The third failure waits long enough to be looked at.
-  const pod = await until(async () => (await podsOf(id)).find(p => p.nextTryAt && Date.parse(p.nextTryAt) - Date.parse(p.completedAt) > 15000));
+  const pod = await until("a long wait for the next try", async () => (await podsOf(id)).find(p => p.nextTryAt && Date.parse(p.nextTryAt) - Date.parse(p.completedAt) > 15000));
   await page.goto(`${server.url}/workloads?open=${id}`);
   await page.waitForSelector(`.failed .one:has-text('${pod.name} failed with exit code 3.')`);
   await page.waitForSelector(".failed pre:has-text('no checkpoint found')");
@@ -55,7 +47,7 @@ test("one that is tried again says when", async () => {
 
 test("pods stand with their node, end, tries, devices and what they use", async () => {
   const id = await submit("steady", {});
-  const pod = await until(async () => (await podsOf(id)).find(p => p.k8sPhase === "Running" && p.used.gpuMemoryBytes && p.used.cpuCores));
+  const pod = await until("it runs, and is measured", async () => (await podsOf(id)).find(p => p.k8sPhase === "Running" && p.used.gpuMemoryBytes && p.used.cpuCores));
   await page.goto(`${server.url}/workloads?open=${id}&tab=pods`);
   const cells = page.locator("#pane-panel tbody tr").first().locator("td");
   await page.waitForSelector("#pane-panel td:has-text('steady-0-0')");

@@ -1,7 +1,7 @@
 // A moment of the timeline, on a real server: what the cycle of then decided, and why a workload waited, though it has gone on since.
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { axe } from "../browser.mjs";
+import { axe, until } from "../browser.mjs";
 import { ask, onServer } from "../real_server.mjs";
 
 const site = onServer();
@@ -15,14 +15,7 @@ const submit = (name, gpus) => page.evaluate(async ([title, count]) => {
   const body = JSON.stringify({ name: title, projectId, clusterId, spec: { image: "x", compute: { gpuDevicesRequest: count } } });
   return (await (await fetch("/api/v1/workloads/trainings", { method: "POST", headers: { "Content-Type": "application/json", "X-Prorata-Request": "1" }, body })).json()).workloadId;
 }, [name, gpus]);
-const until = async (what, of) => {
-  for (let i = 0; i < 400; i++) {
-    const found = await of();
-    if (found) return found;
-    await page.waitForTimeout(50);
-  }
-  return assert.fail(`never: ${what}`);
-};
+
 
 test("a moment tells what its cycle decided, and why a workload waited", async () => {
   await submit("runs", 1);
@@ -37,7 +30,7 @@ test("a moment tells what its cycle decided, and why a workload waited", async (
   await page.goto(`${server.url}/timeline?at=${moment}`);
   await page.selectOption("#f-why", id);
   await page.locator(".moment .because .one", { hasText: /^Needs 5 GPUs/ }).waitFor();
-  assert.equal(await page.evaluate(() => new URLSearchParams(location.search).has("why")), true, "a link shows the same");
+  await page.waitForFunction(() => new URLSearchParams(location.search).has("why")); // a link shows the same
   assert.deepEqual(await axe(page), []);
   await page.goto(`${server.url}/timeline?at=${Date.parse("2020-01-01T00:00:00Z")}`);
   await page.locator(".moment p", { hasText: /the journal has no such cycle: it has 1 to \d+, from/ }).waitFor();

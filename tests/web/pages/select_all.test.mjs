@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { SHOTS, axe } from "../browser.mjs";
+import { SHOTS, axe, becomes } from "../browser.mjs";
 import { ask, onServer } from "../real_server.mjs";
 
 const site = onServer();
@@ -44,12 +44,12 @@ test("all that match are stopped, and nothing else", async () => {
   await page.waitForSelector(`dialog:has-text('Stop ${MANY} workloads?')`);
   assert.deepEqual(await axe(page), []);
   await page.locator("dialog").getByRole("button", { name: "Cancel", exact: true }).click();
-  assert.equal(await countOf("name=@many,phase==Pending"), MANY, "nothing is stopped before one is sure");
+  await becomes(MANY, () => countOf("name=@many,phase==Pending"), "nothing is stopped before one is sure");
   await page.waitForSelector(`.picked :text-is('${MANY} selected')`);
   await page.locator(".picked").getByRole("button", { name: "Stop", exact: true }).click();
   await page.locator("dialog").getByRole("button", { name: "Stop", exact: true }).click();
   await page.waitForSelector(`.toast:has-text('Stopped ${MANY} workloads.')`);
-  while (await countOf("name=@many,phase==Stopped") < MANY) await page.waitForTimeout(50);
+  await becomes(MANY, () => countOf("name=@many,phase==Stopped"), "stopped workloads");
   assert.equal(await countOf("phase==Pending"), 2);
 });
 
@@ -72,6 +72,6 @@ test("all that match are deleted, after their number is said", async () => {
   await page.waitForSelector(`dialog:has-text('Delete ${MANY} workloads?')`);
   await page.locator("dialog").getByRole("button", { name: "Delete", exact: true }).click();
   await page.waitForSelector(`.toast:has-text('Deleted ${MANY} workloads.')`);
-  while (await countOf("name=@many")) await page.waitForTimeout(50);
+  await becomes(0, () => countOf("name=@many"), "what is left of them");
   assert.equal(await countOf("name=@other"), 2);
 });
