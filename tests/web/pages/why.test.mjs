@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { ROOT, axe, launch, open } from "../browser.mjs";
+import { ROOT, axe, becomes, launch, open, until } from "../browser.mjs";
 import { ask, send, signIn, startServer } from "../real_server.mjs";
 import { IMAGE, rowOf, status, submitByMouse } from "../walk.mjs";
 
@@ -84,7 +84,7 @@ test("the panel says where it would start, who gives way, why it would wait, and
   await shoot(page, "panel-waits");
   await fix.getByRole("button", { name: /^Apply/ }).click();
   await page.waitForFunction(() => Number(document.querySelector("#f-gpus").value) < 3);
-  assert.equal(await page.evaluate(() => document.activeElement.id), "h-if");
+  await becomes("h-if", () => page.evaluate(() => document.activeElement.id));
   await verdict(page, /^Starts on node-\d with \d GPUs?/);
   assert.equal(await page.locator("aside section[aria-live=polite] .one").count(), 1, "the verdict is live");
 });
@@ -92,33 +92,46 @@ test("the panel says where it would start, who gives way, why it would wait, and
 test("the panel asks 250 ms after the last key, drops late answers, is quiet about errors and never holds up submitting", async t => {
   const { page, url } = await begin(t);
   const asked = [];
-  let slow = 0, broken = false;
+  let release, broken = false; // release: an answer is held back until it is called
   await page.route("**/api/v1/scheduler/what-if", async route => {
     const { workload } = route.request().postDataJSON();
     asked.push(workload.spec.compute.gpuDevicesRequest);
     if (broken) return route.fulfill({ status: 500, contentType: "application/json", body: '{"code": 500, "message": "broken"}' });
     const answer = await route.fetch();
-    if (slow) await new Promise(done => setTimeout(done, slow));
+    if (asked.length === 1 && release === null) await new Promise(done => (release = done));
     return route.fulfill({ response: answer }).catch(() => {}); // given up by the page
   });
+  await page.clock.install();
   await form(page, url, "/workloads/new/training");
   await page.selectOption("#f-project", { label: "team-a" });
   await verdict(page, /with 1 GPU\.$/);
+  await page.clock.pauseAt(Date.now() + 10_000); // time goes on by what is said here
   asked.length = 0;
-  for (const gpus of ["4", "3", "2"]) await page.fill("#f-gpus", gpus);
+  for (const gpus of ["4", "3", "2"]) {
+    await page.fill("#f-gpus", gpus);
+    await page.clock.runFor(150);
+  }
+  assert.deepEqual(asked, [], "not while one types");
+  await page.clock.runFor(150);
+  await page.clock.resume();
   await verdict(page, /with 2 GPUs\.$/);
   assert.deepEqual(asked, [2], "once for three keys");
 
   await page.fill("#f-name", "typed");
   await page.fill("#f-image", IMAGE);
-  slow = 1200;
+  asked.length = 0;
+  release = null;
+  const asks = page.waitForRequest("**/what-if");
   await page.fill("#f-gpus", "1");
-  await page.waitForRequest("**/what-if");
-  slow = 0;
+  const early = await asks;
+  await until("the answer for 1 GPU is held back", () => release);
+  const answered = page.waitForResponse(r => r.url().endsWith("/what-if") && r.request() !== early);
   await page.fill("#f-gpus", "2");
-  await page.waitForResponse(r => r.url().endsWith("/what-if"));
+  await answered;
   await verdict(page, /with 2 GPUs\.$/);
-  await page.waitForTimeout(1400);
+  release();
+  await (await early.response())?.finished();
+  await page.evaluate(() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn))));
   assert.match(await page.locator(".verdict-box .one").innerText(), /with 2 GPUs\.$/, "the answer for 1 GPU came late and is dropped");
 
   broken = true;
@@ -135,14 +148,14 @@ test("the card says all six parts, and a fix is applied by mouse: the copy runs 
   await rowOf(page, "a1").locator("td.first a").click();
   const pane = page.locator("#details");
   await pane.locator(".fixes li").first().waitFor();
-  assert.match(await pane.locator(".because .one").innerText(), /^Needs 1 GPU in default; 0 of its 4 GPUs are free/);
-  assert.match(await pane.locator(".because .two").innerText(), /team-a would exceed its fair share: it holds 2 GPUs, asks for 1, its share is 2\./);
+  await pane.locator(".because .one", { hasText: /^Needs 1 GPU in default; 0 of its 4 GPUs are free/ }).waitFor();
+  await pane.locator(".because .two", { hasText: "team-a would exceed its fair share: it holds 2 GPUs, asks for 1, its share is 2." }).waitFor();
   assert.equal(await pane.locator(".when").count(), 0, "what nobody knows is not guessed");
   assert.match(await pane.locator(".solo svg").getAttribute("aria-label"), /1 more wanted/);
   assert.match(await pane.locator("section:has(.fixes) h3").innerText(), /^What would start it \(tried by the scheduler at \d\d:\d\d:\d\d\)$/);
   assert.ok(await pane.locator(".fixes li").count() <= 4);
-  assert.match(await pane.locator(".givers").innerText(), /team-\w holds 2/);
-  assert.match(await pane.locator(".facts").innerText(), /Held \/ quota\s+2 \/ 2, fair share 2/);
+  await pane.locator(".givers", { hasText: /team-\w holds 2/ }).waitFor();
+  await pane.locator(".facts", { hasText: /Held \/ quota\s*2 \/ 2, fair share 2/ }).waitFor();
   assert.deepEqual(await axe(page), []);
   await shoot(page, "card-fixes");
 
@@ -163,12 +176,12 @@ test("what can never start as asked is said to be so, beside what would start", 
   await status(page, "four", "Pending");
   await rowOf(page, "four").locator("td.first a").click();
   const pane = page.locator("#details");
+  await pane.locator(".because .one", { hasText: /^Needs 4 GPUs on one node; the largest of default has 2\.$/ }).waitFor(); // once a cycle has looked
   await pane.locator(".when").waitFor();
   // The cycle's own word, or what was found when changes were tried.
   assert.match(await pane.locator(".when").innerText(), /^Cannot start as asked(: no node in its node pools is large enough|, even with all other work gone: needs 4 GPUs on one node; the largest of default has 2)\.$/);
-  assert.equal(await pane.locator(".when").count(), 1);
-  await pane.locator(".because .one", { hasText: /^Needs 4 GPUs on one node; the largest of default has 2\.$/ }).waitFor(); // once a cycle has looked
-  assert.match(await pane.locator(".fixes li").first().innerText(), /Ask for 2 GPUs instead of 4/);
+  await becomes(1, () => pane.locator(".when").count());
+  await pane.locator(".fixes li").first().filter({ hasText: "Ask for 2 GPUs instead of 4" }).waitFor();
   assert.deepEqual(await axe(page), []);
 });
 
@@ -195,8 +208,7 @@ test("by keyboard alone: from what waits to its fix, and more quota for what mus
   for (let i = 0; i < 30 && !(await link.evaluate(el => el === document.activeElement)); i++) await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/projects\/\d+\/edit/);
-  await page.waitForSelector("form .submit-bar");
-  assert.match(await page.textContent(".submit-bar .muted"), /default: 2 → 3/);
+  await page.waitForSelector("form .submit-bar .muted:has-text('default: 2 → 3')");
   await page.getByRole("button", { name: "Save" }).focus();
   await page.keyboard.press("Enter");
   await page.waitForSelector("dialog:has-text('the pool has 4 GPUs')");
@@ -216,6 +228,7 @@ test("receipts: what was lost, for whom, and both sides' numbers, by keyboard; t
   assert.match(await receipt.locator("summary").innerText(), /Stopped after \d+ s and yielded 1 GPU to team-b\/b2\./);
   await receipt.locator("summary").focus();
   await page.keyboard.press("Enter");
+  await receipt.locator("tbody tr").first().waitFor();
   const rows = await receipt.locator("tbody tr").allInnerTexts();
   assert.deepEqual(rows.filter(r => /^(Gave|Got)/.test(r)).map(r => r.split(/\t/).map(c => c.trim())), [["Gave: team-a", "2", "2", "3", "2"], ["Got: team-b", "2", "2", "1", "2"]]);
   assert.deepEqual(await axe(page), []);
@@ -239,26 +252,23 @@ test("why a share is what it is: the terms sum up, at a project, a department an
   };
   const holds = list => list.forEach(b => assert.ok(Math.abs(b.share - b.terms) < 0.01, JSON.stringify(b)));
   await page.goto(`${url}/projects?open=${projects[0].id}`);
-  const ofProject = await bills();
-  assert.deepEqual(ofProject.map(b => [b.name, b.share]), [["Department research", 4], ["Project team-a", 2]]);
-  holds(ofProject);
+  await becomes([["Department research", 4], ["Project team-a", 2]], async () => (await bills()).map(b => [b.name, b.share]));
+  holds(await bills());
   assert.deepEqual(await axe(page), []);
   await shoot(page, "why-this-share");
 
   await page.goto(`${url}/departments?open=${projects[0].parentId}`);
   await page.locator(".tree summary", { hasText: "team-b" }).click();
-  const ofDepartment = await bills();
-  assert.deepEqual(ofDepartment.filter(b => !/team-a/.test(b.name)).map(b => [b.name, b.share]), [["Department research", 4], ["Project team-b", 2]]);
-  holds(ofDepartment);
+  await becomes([["Department research", 4], ["Project team-b", 2]], async () => (await bills()).filter(b => !/team-a/.test(b.name)).map(b => [b.name, b.share]));
+  holds(await bills());
 
   const { nodepools } = await ask(page, "/api/v1/node-pools");
   await page.goto(`${url}/nodepools?open=${nodepools[0].id}`);
   await tab(page, "Shares");
   holds(await bills());
-  assert.match(await page.locator(".tree > li", { hasText: "research" }).locator("summary").first().innerText(), /holds 4, asks for 5\s+4/);
+  await page.locator(".tree > li", { hasText: "research" }).locator("summary").first().filter({ hasText: /holds 4, asks for 5\s*4/ }).waitFor();
   await tab(page, "Queue");
-  await page.waitForSelector(".queue li");
-  assert.match(await page.locator(".queue li").innerText(), /1\s+team-a\/a1\s+1 GPU/);
+  await page.locator(".queue li", { hasText: /1\s*team-a\/a1\s*1 GPU/ }).waitFor();
   assert.deepEqual(await axe(page), []);
   await page.locator(".queue a").click();
   await page.waitForSelector("#pane-title:has-text('a1')");
