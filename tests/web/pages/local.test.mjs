@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { chmodSync, copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { ROOT, SHOTS, axe, launch, open } from "../browser.mjs";
+import { ROOT, SHOTS, axe, launch, open, until } from "../browser.mjs";
 import { begin, submit } from "../local_server.mjs";
 import { ask, signIn } from "../real_server.mjs";
 import { rowOf, status } from "../walk.mjs";
@@ -19,10 +19,11 @@ after(() => browser?.close());
 // Rows of others are counted first, and shown when one asks for them.
 async function appears(page, name) {
   const show = page.getByRole("button", { name: "Show", exact: true });
-  for (let i = 0; i < 300 && !(await rowOf(page, name).isVisible()); i++) {
-    if (await show.isVisible()) await show.click();
-    await new Promise(done => setTimeout(done, 100));
-  }
+  await until(`a row of ${name}`, async () => {
+    if (await rowOf(page, name).isVisible()) return true;
+    if (await show.isVisible()) await show.click({ timeout: 1000 }).catch(() => {}); // it may have gone by now
+    return false;
+  });
 }
 
 const holds = ["--command", "--", "sh", "-c", "echo holding $CUDA_VISIBLE_DEVICES; sleep 1000"];
@@ -39,7 +40,7 @@ test("over quota and reclaim, as processes of this machine: a training gives way
   await signIn(page, url);
   await page.locator("a.nav").filter({ hasText: "Workloads" }).click();
   // Of the machine's /tmp a pod sees its working folder alone.
-  await submit(cli, "a1", "team-a", 1, "--working-dir", folder, "--command", "--", "/usr/bin/python3", script, "--steps", "4000", "--pause", "0.01", "--folder", checkpoints);
+  await submit(cli, "a1", "team-a", 1, "--working-dir", folder, "--command", "--", "/usr/bin/python3", script, "--steps", "1000000", "--pause", "0.01", "--folder", checkpoints);
   await submit(cli, "a2", "team-a", 2, ...holds);
   await submit(cli, "b1", "team-b", 1, ...holds);
   for (const name of ["a1", "a2", "b1"]) {
@@ -58,8 +59,7 @@ test("over quota and reclaim, as processes of this machine: a training gives way
   await status(page, "b2", "Running");
   await status(page, "a1", "Pending");
   await rowOf(page, "a1").locator("td.first a").click();
-  await page.locator(".because .one").waitFor();
-  assert.match(await page.locator(".because .one").innerText(), /^Needs 1 GPU in default; 0 of its 4 GPUs are free/);
+  await page.locator(".because .one", { hasText: /^Needs 1 GPU in default; 0 of its 4 GPUs are free/ }).waitFor();
   assert.deepEqual(await axe(page), []);
   await page.screenshot({ path: join(SHOTS, "local-why.png") });
   await page.keyboard.press("Escape");
@@ -69,12 +69,7 @@ test("over quota and reclaim, as processes of this machine: a training gives way
   await status(page, "a1", "Running");
   const { workloads } = await ask(page, "/api/v1/workloads");
   const { id } = workloads.find(workload => workload.name === "a1");
-  for (let i = 0; ; i++) {
-    const log = await page.evaluate(async path => (await fetch(path)).text(), `/api/v1/workloads/${id}/logs`);
-    if (/going on from step \d+/.test(log)) break;
-    assert.ok(i < 100, log);
-    await new Promise(done => setTimeout(done, 100));
-  }
+  await until("it goes on from where it stopped", async () => /going on from step \d+/.test(await page.evaluate(async path => (await fetch(path)).text(), `/api/v1/workloads/${id}/logs`)));
   await page.setViewportSize({ width: 390, height: 844 });
   await page.screenshot({ path: join(SHOTS, "local-phone.png") });
   assert.deepEqual([troubles.foreign, troubles.violations], [[], []]);
