@@ -59,7 +59,7 @@ export function keyboard(page) {
   let begun = false;
   page.on("load", () => (begun = false));
   async function kept() {
-    if (begun) await page.waitForFunction(() => document.activeElement && document.activeElement !== document.body, undefined, { timeout: 5000 }).catch(() => assert.fail(`the focus is lost on ${page.url()}`));
+    if (begun) await page.waitForFunction(() => document.activeElement && document.activeElement !== document.body, undefined, { timeout: 60_000 }).catch(() => assert.fail(`the focus is lost on ${page.url()}`));
     begun = true;
   }
   // Moves the focus by Tab, forwards or back, until it is there: first as often as the page's order says, then one by one.

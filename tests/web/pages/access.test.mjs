@@ -47,7 +47,7 @@ test("a name that is taken is said at its field, and what was typed stays", asyn
   await page.waitForSelector("dialog .fault, #f-email[aria-invalid=true]");
   assert.equal(await page.inputValue("#f-email"), "ana@lab.example");
   await button(page, "Cancel").click();
-  assert.doesNotMatch(page.url(), /new=/);
+  await page.waitForURL(url => !/new=/.test(url));
 });
 
 test("a role is given in the user's pane by keys alone, and taken back", async () => {
@@ -196,6 +196,7 @@ test("a rule's pane leads to its role, whose matrix says what the server says", 
   await page.keyboard.press("Escape");
   await page.keyboard.press("/");
   await page.keyboard.type("Users");
+  await page.waitForSelector("#found [aria-selected=true]:has-text('Users')");
   await page.keyboard.press("Enter");
   await page.waitForURL("**/access/users");
   await page.waitForSelector("tbody tr");

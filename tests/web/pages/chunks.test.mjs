@@ -28,7 +28,7 @@ test("all pages are there once one is, so that they open without the server", as
   await page.waitForSelector(".live.ok");
   await page.waitForFunction(() => performance.getEntriesByType("resource").some(e => /\/seldom-/.test(e.name) && e.responseEnd)); // nobody asked for it
   await context.setOffline(true);
-  await page.waitForSelector(".live.lost", { timeout: 20000 });
+  await page.waitForSelector(".live.lost", { timeout: 60_000 });
   await nav(page, "Node pools").click();
   await page.waitForSelector("h1:has-text('Node pools')");
   await nav(page, "Settings").click();
@@ -55,7 +55,7 @@ test("pages that could not be loaded are said in our words and open by themselve
   }
   await page.unroute(PAGES);
   await context.setOffline(false);
-  await page.waitForSelector("h1:has-text('Node pools')", { timeout: 20000, state: "attached" });
+  await page.waitForSelector("h1:has-text('Node pools')", { timeout: 60_000, state: "attached" });
   await page.waitForSelector("main table");
   assert.deepEqual([troubles.foreign, troubles.violations], [[], []]);
 });
@@ -109,11 +109,11 @@ test("a newer build is offered when the server is back, and begins with the next
   await page.goto(upgraded.url + "/projects/new");
   await page.fill("#f-name", "half-typed");
   await context.setOffline(true);
-  await page.waitForSelector(".live.lost", { timeout: 20000 });
+  await page.waitForSelector(".live.lost", { timeout: 60_000 });
   upgraded.folder = next;
   await context.setOffline(false);
   const offer = page.getByRole("button", { name: "Load the new version" });
-  await offer.waitFor({ timeout: 20000 });
+  await offer.waitFor({ timeout: 60_000 });
   assert.equal(await page.inputValue("#f-name"), "half-typed");
   assert.deepEqual(await axe(page), []);
   for (const width of [1440, 390]) {

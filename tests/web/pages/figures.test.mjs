@@ -1,7 +1,7 @@
 // Pages of figures: /quota, /analytics, /clusters. What they say is what the server's answers add up to.
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { onMock } from "../browser.mjs";
+import { becomes, onMock, until } from "../browser.mjs";
 
 const site = onMock();
 let mock;
@@ -100,19 +100,22 @@ test("analytics has averages of the chosen time, its charts and the projects by 
   const { values } = measurements.find(m => m.type === "ALLOCATED_GPU"), hours = (Date.parse(values.at(-1).timestamp) - Date.parse(values[0].timestamp)) / 3600000;
   assert.ok(Math.abs(number(await tile(page, "GPU hours")) / (mean("ALLOCATED_GPU") * hours) - 1) < 0.01);
   const sorts = () => asked.filter(u => u.pathname === "/api/v1/org-unit/projects").at(-1)?.searchParams.get("sortBy");
-  assert.equal(sorts(), "avgGpuAllocation7d");
+  await becomes("avgGpuAllocation7d", sorts);
   await page.getByRole("group", { name: "Time" }).getByRole("button", { name: "24 h" }).click();
   await page.waitForFunction(() => location.search === "?range=24h");
-  await page.waitForSelector("tbody tr");
-  const [begun, ended] = ["start", "end"].map(name => Date.parse(asked.filter(u => u.search.includes("TOTAL_GPU")).at(-1).searchParams.get(name)));
-  assert.deepEqual([ended - begun, sorts()], [86400000, "avgGpuAllocation24h"]);
+  await becomes([86400000, "avgGpuAllocation24h"], () => {
+    const [begun, ended] = ["start", "end"].map(name => Date.parse(asked.filter(u => u.search.includes("TOTAL_GPU")).at(-1).searchParams.get(name)));
+    return [ended - begun, sorts()];
+  });
   const { projects } = await ask(page, "/api/v1/org-unit/projects?sortBy=name");
   const vision = projects.find(p => p.name === "vision");
-  assert.equal((await page.locator("tbody tr", { hasText: "vision" }).locator("td").nth(1).textContent()).trim(), String(vision.overtimeData.range24hData.averageGpuAllocation));
+  await becomes(String(vision.overtimeData.range24hData.averageGpuAllocation), async () => (await page.locator("tbody tr", { hasText: "vision" }).locator("td").nth(1).textContent()).trim());
   await page.getByRole("group", { name: "Node pool" }).getByRole("button", { name: "a100" }).click();
   await page.waitForFunction(() => location.search === "?range=24h&pool=a100" && document.querySelectorAll(".chart").length === 3);
-  const last = asked.filter(u => u.pathname.endsWith("/metrics")).at(-1).searchParams;
-  assert.deepEqual([last.get("nodepoolName"), last.get("groupBy"), last.get("metricType").includes("WAITING")], ["a100", null, true]);
+  await becomes(["a100", null, true], () => {
+    const last = asked.filter(u => u.pathname.endsWith("/metrics")).at(-1).searchParams;
+    return [last.get("nodepoolName"), last.get("groupBy"), last.get("metricType").includes("WAITING")];
+  });
 });
 
 test("charts of what has just begun show the time that is known", async t => {
@@ -127,15 +130,17 @@ test("charts of what has just begun show the time that is known", async t => {
   });
   await page.goto(mock.url + "/analytics");
   await page.waitForSelector(".chart canvas");
-  assert.ok(spans[0] === 7 * 86400000 && spans.at(-1) > 10 * 60000 && spans.at(-1) < 60 * 60000, String(spans));
-  assert.ok(number(await tile(page, "GPU hours")) > 0);
+  await until("the charts are of the minutes that are known", () => spans.at(-1) > 10 * 60000 && spans.at(-1) < 60 * 60000);
+  assert.equal(spans[0], 7 * 86400000);
+  await until("GPU hours", async () => number(await tile(page, "GPU hours")) > 0);
   begun = Date.now() - 5000; // none of the samples asked for is known, or the last one alone
   spans.length = 0;
   await page.goto(mock.url + "/nodes?open=gpu-h08&tab=metrics");
   await page.waitForSelector(".chart canvas");
-  assert.ok(spans[0] === 3600000 && spans.at(-1) > 5000 && spans.at(-1) < 70000, String(spans));
+  await until("the charts are of the seconds that are known", () => spans.at(-1) > 5000 && spans.at(-1) < 70000);
+  assert.equal(spans[0], 3600000);
   await page.locator(".chart").first().getByRole("button", { name: "Table" }).click();
-  assert.ok(await page.locator(".chart-table tbody tr").count() > 1, "a line, not a point");
+  await page.waitForSelector(".chart-table tbody tr:nth-child(2)"); // a line, not a point
 });
 
 test("clusters have their state and their UUID, which a button copies", async t => {
@@ -145,7 +150,7 @@ test("clusters have their state and their UUID, which a button copies", async t 
   const [first, second] = await ask(page, "/api/v1/clusters");
   assert.deepEqual(await cells(page, "Status"), ["Connected", "Waiting to connect"]);
   assert.deepEqual(await cells(page, "Cluster UUID"), [first.uuid, second.uuid]);
-  await page.waitForFunction(() => document.querySelector("tbody").textContent.includes("simulated"));
+  await page.waitForSelector("tbody:has-text('simulated')");
   assert.deepEqual(await cells(page, "Backend"), ["simulated", "–"]);
   await page.getByRole("button", { name: "Copy the UUID of second" }).click();
   await page.waitForSelector(".toast:has-text('Copied')");
@@ -153,5 +158,5 @@ test("clusters have their state and their UUID, which a button copies", async t 
   await page.getByRole("link", { name: "lab" }).focus();
   await page.keyboard.press("Enter");
   await page.waitForSelector("#pane-title:has-text('lab')");
-  assert.match(await page.innerText("#details"), new RegExp(`${first.uuid}[^]*0.1.0[^]*simulated`));
+  await page.locator("#details").filter({ hasText: new RegExp(`${first.uuid}[^]*0.1.0[^]*simulated`) }).waitFor();
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { before, test } from "node:test";
-import { onMock, open } from "../browser.mjs";
+import { becomes, onMock, open } from "../browser.mjs";
 
 const site = onMock();
 let browser, mock;
@@ -23,7 +23,7 @@ test("idle workloads stand by their GPU hours, with bars that are in proportion"
   answer.workloads.forEach((w, i) => assert.ok(Math.abs(widths[i] - (w.idleGpuHours / answer.workloads[0].idleGpuHours) * 100) < 0.01));
   await page.getByRole("button", { name: "Idle GPU hours" }).click();
   await page.waitForSelector("th[aria-sort=ascending]");
-  assert.deepEqual(await names(page), answer.workloads.map(w => w.name).reverse(), "by what numbers are worth");
+  await becomes(answer.workloads.map(w => w.name).reverse(), () => names(page), "by what numbers are worth");
   await context.close();
 });
 
@@ -34,7 +34,7 @@ test("a project and the least idle time narrow it; a row leads to its workload",
   const all = await names(page);
   await page.getByRole("group", { name: "Idle for at least" }).getByRole("button", { name: "1 h" }).click();
   await page.waitForFunction(n => document.querySelectorAll("tbody tr").length < n, all.length);
-  assert.match(page.url(), /least=3600/);
+  await page.waitForURL(/least=3600/);
   await page.getByRole("group", { name: "Idle for at least" }).getByRole("button", { name: "1 day" }).click();
   await page.waitForSelector(".empty:has-text('nothing for 1 day')");
   const first = mock.data.workloads.find(w => w.name === all[0]);

@@ -46,7 +46,7 @@ test("a name that is taken, or wrong, is said at the field", async () => {
   await button("Create project").click();
   await page.waitForSelector("#f-name[aria-invalid=true]");
   assert.match(await page.textContent("#f-name-hint"), /Small letters/);
-  assert.equal(await page.evaluate(() => document.activeElement.id), "f-name");
+  await page.waitForSelector("#f-name:focus");
   assert.deepEqual(await axe(page), []);
   await page.fill("#f-name", "team-a");
   await page.selectOption("#f-parent", { label: "research" });
@@ -104,7 +104,7 @@ test("a project is deleted only when its name is typed", async () => {
   await button("Delete project").click();
   await page.waitForSelector(".toast:has-text('Deleted vision.')");
   assert.equal(await find("/api/v1/org-unit/projects", "projects", "vision"), undefined);
-  assert.equal(await page.locator("aside.pane").count(), 0);
+  await page.waitForSelector("aside.pane", { state: "detached" });
 });
 
 test("a node pool is made, changed and deleted; the default one stays", async () => {

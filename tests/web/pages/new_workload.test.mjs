@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { ROOT, SHOTS, axe } from "../browser.mjs";
+import { ROOT, SHOTS, axe, becomes } from "../browser.mjs";
 import { ADMIN, PASSWORD, ask, onServer } from "../real_server.mjs";
 import { IMAGE, rowOf, status, submitByMouse } from "../walk.mjs";
 
@@ -37,7 +37,7 @@ test("what is wrong is said at its field, on leaving it and on submitting, and n
   await page.waitForSelector("#f-gpus[aria-invalid=true]");
   assert.match(await page.textContent("#f-gpus-hint"), /Whole GPUs, or a part of one/);
   assert.match(await page.textContent("#f-image-hint"), /An image is needed/);
-  assert.equal(await page.evaluate(() => document.activeElement.id), "f-name");
+  await page.waitForSelector("#f-name:focus");
   assert.deepEqual(await axe(page), []);
   await page.screenshot({ path: join(SHOTS, "new-training-wrong-1440-light.png"), fullPage: true });
   assert.equal((await ask(page, "/api/v1/workloads/count")).count, 0);
@@ -129,7 +129,7 @@ test("a copy is filled from what was submitted, under a name that is free", asyn
   await rowOf(page, "training-7").locator("td.first a").click();
   await page.locator("#details").getByRole("link", { name: "Make a copy" }).click();
   await page.waitForSelector("#f-name");
-  assert.equal(await page.inputValue("#f-name"), "training-7-copy");
+  await becomes("training-7-copy", () => page.inputValue("#f-name"));
   assert.deepEqual(await Promise.all(["image", "args", "memory", "priority", "backoff", "environment"].map(f => page.inputValue(`#f-${f}`))), [IMAGE, "sleep 60", "1Gi", "high", "2", "A=1\nB=two words"]);
   await button("Create training").click();
   await page.waitForSelector("#pane-title:has-text('training-7-copy')");
@@ -157,7 +157,7 @@ test("by keyboard alone: submit, walk the rows, stop, run, close", async () => {
   await page.waitForSelector("#pane-title:has-text('by-keys')");
   await page.keyboard.press("Escape");
   await page.waitForFunction(() => !document.querySelector("#details"));
-  assert.equal(await page.evaluate(() => document.activeElement.closest("tr")?.innerText.includes("by-keys")), true, "the focus is back at the row");
+  await page.waitForFunction(() => document.activeElement.closest("tr")?.innerText.includes("by-keys")); // the focus is back at the row
 });
 
 test("several at once: stopped, run and deleted from the bar above the table", async () => {

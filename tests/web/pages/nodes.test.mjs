@@ -1,7 +1,7 @@
 // Nodes: why one takes nothing, what is measured of its GPUs; and the lists behind numbers, on every page that has them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { axe, onMock } from "../browser.mjs";
+import { axe, becomes, onMock } from "../browser.mjs";
 
 const site = onMock();
 const CLEAN = { foreign: [], errors: [], violations: [] };
@@ -60,7 +60,7 @@ test("a number opens its list, by mouse and by keys", async t => {
     assert.deepEqual(await axe(page), [], path);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
-    assert.equal(await page.evaluate(() => document.activeElement.className), "counted", `focus comes back, ${path}`);
+    await becomes("counted", () => page.evaluate(() => document.activeElement.className), `focus comes back, ${path}`);
   }
   await page.locator("button.counted").first().click();
   await dialog.getByRole("button", { name: "Close" }).click();

@@ -313,7 +313,7 @@ test("answers that were shown before are let go", async t => {
   await settled(page);
   for (let n = 2; n < 8; n++) {
     mock.change("node", `n-${n}`);
-    await page.waitForFunction(number => window.answers.length >= number, n, { timeout: 20000 });
+    await page.waitForFunction(number => window.answers.length >= number, n, { timeout: 60_000 });
   }
   const session = await context.newCDPSession(page);
   await session.send("HeapProfiler.collectGarbage");
@@ -327,13 +327,13 @@ test("a lost connection is said, writing is off, and all comes back by itself", 
   await page.waitForSelector("#pane-title");
   await page.waitForSelector(".table-sheet tbody tr");
   await context.setOffline(true);
-  await page.waitForSelector(".live.lost", { timeout: 20000 });
+  await page.waitForSelector(".live.lost", { timeout: 60_000 });
   assert.match(await page.textContent(".live"), /^Reconnecting, last seen \d\d:\d\d:\d\d$/);
   assert.equal(await page.getByRole("button", { name: "Delete", exact: true }).getAttribute("aria-disabled"), "true");
   assert.equal(await page.locator(".table-sheet tbody tr").count(), 8, "what was shown stays");
   assert.deepEqual(await axe(page), []);
   await context.setOffline(false);
-  await page.waitForSelector(".live.ok", { timeout: 20000 });
+  await page.waitForSelector(".live.ok", { timeout: 60_000 });
   assert.equal(await page.getByRole("button", { name: "Delete", exact: true }).getAttribute("aria-disabled"), null);
   await context.close();
 });

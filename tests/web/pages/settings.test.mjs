@@ -59,6 +59,7 @@ test("a person chooses by box, by keys alone, and takes it back", async () => {
   const [one, ...others] = await ask(page, "/api/v1/subscriptions");
   assert.deepEqual([one.scope, one.channels, one.events.map(e => e.types).flat().sort(), others], ["all", ["robot"], ["Failed", "Preempted"], []]);
   await page.reload();
+  await page.getByLabel("Failed by robot", { exact: true }).and(page.locator(":checked")).waitFor();
   await page.getByLabel("Failed by robot", { exact: true }).uncheck();
   await page.getByLabel("Preempted by robot", { exact: true }).uncheck();
   await page.locator("[aria-labelledby=h-notifications]").getByRole("button", { name: "Save" }).click();

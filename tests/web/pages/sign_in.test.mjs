@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { ROOT, axe, launch, open } from "../browser.mjs";
+import { ROOT, axe, becomes, launch, open } from "../browser.mjs";
 import { ADMIN, PASSWORD, ask, signIn, startServer } from "../real_server.mjs";
 
 const SHOTS = join(ROOT, "artifacts/screenshots");
@@ -47,12 +47,13 @@ test("after a wrong password the name stands, what is wrong is said below the bu
     await page.goto(server.url + "/workloads?sort=name");
     await page.waitForSelector("#username");
     const button = page.getByRole("button", { name: "Sign in" });
+    await page.evaluate(() => document.fonts.ready);
     const before = await button.boundingBox();
     await enter(page, ADMIN, "not the password");
     await page.waitForSelector("#problem:has-text(\"don't match\")");
     assert.deepEqual(await button.boundingBox(), before, "the button stays where it was");
     assert.equal(await page.inputValue("#username"), ADMIN);
-    assert.equal(await page.evaluate(() => document.activeElement.id), "password");
+    await page.waitForSelector("#password:focus");
     assert.deepEqual(await axe(page), []);
     await page.screenshot({ path: join(SHOTS, `sign-in-wrong-${width}-${theme}.png`) });
     await page.keyboard.type(PASSWORD); // over what is selected
@@ -73,15 +74,15 @@ test("a new user chooses a password at the first sign-in, and the address that w
   await page.waitForSelector("#f-newPassword");
   assert.equal(await page.locator("nav").count(), 0, "no frame, and no page that would be refused");
   assert.equal(await page.locator("#f-currentPassword").count(), 0, "signing in has said it");
-  assert.equal(await page.evaluate(() => document.activeElement.id), "f-newPassword");
+  await page.waitForSelector("#f-newPassword:focus");
   await page.keyboard.type("short");
   await page.keyboard.press("Enter");
-  assert.match(await page.textContent("#f-newPassword-hint"), /At least 8 characters/);
+  await page.waitForSelector("#f-newPassword-hint:has-text('At least 8 characters')");
   await page.fill("#f-newPassword", "a better password");
   await page.fill("#f-again", "a better passport");
   await page.keyboard.press("Enter");
-  assert.match(await page.textContent("#f-again-hint"), /Not the same/);
-  assert.equal(await page.evaluate(() => document.activeElement.id), "f-again");
+  await page.waitForSelector("#f-again-hint:has-text('Not the same')");
+  await page.waitForSelector("#f-again:focus");
   assert.deepEqual(await axe(page), []);
   for (const theme of ["light", "dark"]) for (const width of [1440, 390]) {
     await page.setViewportSize({ width, height: 844 });
@@ -108,7 +109,7 @@ test("without the sign-in before it, the page asks for the temporary password; a
   await page.waitForSelector("#f-newPassword");
   await page.reload();
   await page.waitForSelector("#f-currentPassword");
-  assert.equal(await page.evaluate(() => document.activeElement.id), "f-currentPassword");
+  await page.waitForSelector("#f-currentPassword:focus");
   await page.keyboard.type("not the temporary one");
   for (const field of ["newPassword", "again"]) await page.fill(`#f-${field}`, "a better password");
   await page.keyboard.press("Enter");
@@ -146,12 +147,13 @@ test("the account menu stands in full beside the sidebar, names the role, and ch
   for (const field of ["newPassword", "again"]) await page.fill(`#f-${field}`, "the first password");
   await page.keyboard.press("Enter");
   await page.waitForSelector("nav.side .account");
-  assert.equal(await page.innerText(".account .who .small"), `L1 researcher of ${project.name}`);
+  await becomes(`L1 researcher of ${project.name}`, () => page.innerText(".account .who .small"));
   for (const [width, theme] of [[1440, "dark"], [1024, "light"]]) {
     await page.setViewportSize({ width, height: 800 });
     await page.evaluate(t => (document.documentElement.dataset.theme = t), theme);
     await page.click(".account button");
     const menu = page.getByRole("menu");
+    await menu.getByRole("menuitem").first().and(page.locator(":focus")).waitFor();
     const items = await menu.getByRole("menuitem").all();
     const lefts = [];
     for (const item of items) {

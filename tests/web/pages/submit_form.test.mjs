@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { SHOTS, axe, open } from "../browser.mjs";
+import { SHOTS, axe, becomes, open } from "../browser.mjs";
 import { ADMIN, PASSWORD, THREE_POOLS, ask, onServer, send, signIn } from "../real_server.mjs";
 import { IMAGE } from "../walk.mjs";
 
@@ -44,7 +44,7 @@ async function otherPools(on) {
 test("the form starts with a pool that has GPUs, says what is free there, and with the project used last", async () => {
   await form("/workloads/new/training");
   await page.waitForSelector(".order li:has-text('h100')");
-  assert.match(await page.innerText(".order li"), /8 free/);
+  await page.locator(".order li", { hasText: "8 free" }).waitFor();
   assert.match(await otherPools(page), /a100 · 4 free/);
   assert.deepEqual(await page.locator(".presets button").allInnerTexts(), ["cpu-only", "small-fraction", "half-gpu", "one-gpu", "two-gpus", "four-gpus", "Custom"]);
   await page.waitForSelector(".because .one:has-text('Starts at once')");
@@ -93,7 +93,7 @@ test("a researcher who may read no node pools chooses among his project's", asyn
 test("a project with node types and limits: its list is offered, and its limits are said", async () => {
   await change("team-b", { nodeTypes: { training: ["a100-pcie", "h100-sxm"] }, schedulingRules: { trainingJobTimeLimitSeconds: 129600, trainingJobMaxIdleDurationSeconds: 1800 } });
   await form(`/workloads/new/training?project=${(await project("team-b")).id}`);
-  assert.deepEqual(await page.locator("#f-nodeType option").allInnerTexts(), ["Any of the project's", "a100-pcie", "h100-sxm"]);
+  await becomes(["Any of the project's", "a100-pcie", "h100-sxm"], () => page.locator("#f-nodeType option").allInnerTexts());
   assert.match(await page.innerText("form"), /It is stopped after 1 d 12 h, or after 30 min with idle GPUs: a rule of team-b\./);
   await create("typed");
   assert.equal((await specOf("trainings", "typed")).nodeType ?? null, null, "no type is needed");

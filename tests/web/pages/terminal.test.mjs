@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { SHOTS, axe, onMock, open } from "../browser.mjs";
+import { SHOTS, axe, becomes, onMock, open } from "../browser.mjs";
 import { begin, submit } from "../local_server.mjs";
 import { startMock } from "../mock_server.mjs";
 import { ask, signIn } from "../real_server.mjs";
@@ -64,9 +64,9 @@ test("a shell in a pod: its answers, its size, the focus, its end, and what is r
   await page.keyboard.press("Tab");
   assert.match(await focused(page), /xterm-helper-textarea/);
   await page.keyboard.press("Control+Shift+X");
-  assert.equal(await focused(page), "pane-panel");
+  await becomes("pane-panel", () => focused(page));
   await page.keyboard.press("Tab");
-  assert.equal(await page.evaluate(() => document.activeElement.ariaLabel), "Shell");
+  await becomes("Shell", () => page.evaluate(() => document.activeElement.ariaLabel));
 
   // As large as its place.
   const size = async (width, height) => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { SHOTS, axe, open } from "../browser.mjs";
+import { SHOTS, axe, becomes, open, until } from "../browser.mjs";
 import { THREE_POOLS, ask, onServer, send } from "../real_server.mjs";
 
 const site = onServer(THREE_POOLS);
@@ -133,7 +133,7 @@ test("what can't be, is said in the row and at the rule", async () => {
   await page.waitForSelector(".quota-table [aria-invalid=true]");
   assert.deepEqual(await page.locator(".quota-table .said").allInnerTexts().then(t => t.map(x => x.trim())), ["The limit is at least the quota of 2.", "Memory is an amount such as 64G or 512Mi, or nothing for no bound."]);
   assert.match(await page.textContent(".rule .hint.bad"), /more than 0/);
-  assert.equal(await page.evaluate(() => document.activeElement.id), await cell("Limit", "h100").getAttribute("id"));
+  await becomes(await cell("Limit", "h100").getAttribute("id"), () => page.evaluate(() => document.activeElement.id));
   assert.deepEqual(await axe(page), []);
 });
 
@@ -186,7 +186,10 @@ test("who loses what is said before it is saved, in the question back too, and t
   await page.keyboard.press("Control+a");
   await page.keyboard.type("4");
   await verdict.getByText("team-a loses 3 GPUs: 1 workload gives way; vision gains 4 GPUs: 1 workload starts.").waitFor();
-  const [lost, gained] = await effects.allInnerTexts();
+  const [lost, gained] = await until("both sides of the effect", async () => {
+    const texts = await effects.allInnerTexts();
+    return texts.length === 2 && texts;
+  });
   assert.match(lost.replace(/\s+/g, " "), /^team-a loses 3 GPUs: 1 workload gives way \(b[12]\)$/);
   assert.equal(gained, "vision gains 4 GPUs: 1 workload starts");
   assert.deepEqual(await axe(page), []);
@@ -202,12 +205,11 @@ test("who loses what is said before it is saved, in the question back too, and t
   await gpus.fill("4");
   await gpus.press("Enter");
   await page.waitForSelector("#pane-title:has-text('vision')");
-  for (let tries = 0; await phase(workloadId) !== "Running"; tries++) {
-    assert.ok(tries < 100, "it starts");
-    await page.waitForTimeout(200);
-  }
-  const { workloads } = await ask(page, "/api/v1/workloads?filterBy=projectName==team-a");
-  assert.equal(workloads.find(w => w.name === lost.match(/b[12]/)[0]).phase, "Pending");
+  await becomes("Running", () => phase(workloadId), "it starts");
+  await becomes("Pending", async () => {
+    const { workloads } = await ask(page, "/api/v1/workloads?filterBy=projectName==team-a");
+    return workloads.find(w => w.name === lost.match(/b[12]/)[0]).phase;
+  });
 });
 
 const find = async (path, key, name) => (await ask(page, path))[key].find(x => x.name === name);
