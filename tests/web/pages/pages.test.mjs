@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { SHOTS, THEMES, axe, onMock, open } from "../browser.mjs";
+import { SHOTS, THEMES, axe, becomes, onMock, open, until } from "../browser.mjs";
 import { CLUSTER } from "../mock_data.mjs";
 import { startMock } from "../mock_server.mjs";
 
@@ -201,8 +201,7 @@ test("a researcher begins with his own workloads, and what he may not read is ab
   await page.goto(own.url + "/");
   await page.waitForSelector(".chip:has-text('mira@lab.example')");
   await settled(page);
-  const rows = await page.locator("tbody tr").count();
-  assert.equal(rows, own.data.workloads.filter(w => w.submittedBy === "mira@lab.example").length);
+  await becomes(own.data.workloads.filter(w => w.submittedBy === "mira@lab.example").length, () => page.locator("tbody tr").count());
   assert.deepEqual(await page.locator("nav.side .nav-group").allTextContents(), ["Cluster"]);
   assert.deepEqual(await page.locator("nav.side a.nav .txt").allTextContents(), ["Overview", "Workloads", "Projects", "Quota", "Idle GPUs", "Events", "Analytics", "Clusters"]);
   await page.getByRole("link", { name: "Overview" }).first().click();
@@ -316,8 +315,10 @@ test("answers that were shown before are let go", async t => {
     await page.waitForFunction(number => window.answers.length >= number, n, { timeout: 60_000 });
   }
   const session = await context.newCDPSession(page);
-  await session.send("HeapProfiler.collectGarbage");
-  assert.ok(await page.evaluate(() => window.answers.filter(a => a.deref()).length) <= 3);
+  await until("all but three answers are let go", async () => {
+    await session.send("HeapProfiler.collectGarbage");
+    return await page.evaluate(() => window.answers.filter(a => a.deref()).length) <= 3;
+  });
 });
 
 test("a lost connection is said, writing is off, and all comes back by itself", async () => {
@@ -334,7 +335,7 @@ test("a lost connection is said, writing is off, and all comes back by itself", 
   assert.deepEqual(await axe(page), []);
   await context.setOffline(false);
   await page.waitForSelector(".live.ok", { timeout: 60_000 });
-  assert.equal(await page.getByRole("button", { name: "Delete", exact: true }).getAttribute("aria-disabled"), null);
+  await becomes(null, () => page.getByRole("button", { name: "Delete", exact: true }).getAttribute("aria-disabled"));
   await context.close();
 });
 
@@ -368,19 +369,19 @@ test("more than 64 nodes are one canvas that the arrow keys walk", async () => {
   assert.deepEqual(await axe(page), []);
   await page.locator("canvas.cells").focus();
   for (const key of ["ArrowDown", "ArrowDown", "ArrowRight"]) await page.keyboard.press(key);
-  assert.match(await page.locator(".map-canvas [aria-live]").textContent(), /^gpu-h02, GPU 1: language\/llm-7b-pretrain/);
+  await page.locator(".map-canvas [aria-live]", { hasText: /^gpu-h02, GPU 1: language\/llm-7b-pretrain/ }).waitFor({ state: "attached" });
   await page.screenshot({ path: join(SHOTS, "canvas-1440-light.png"), fullPage: true });
   const pixel = () => page.locator("canvas.cells").evaluate(c => c.toDataURL());
   const names = () => page.locator(".keys a").evaluateAll(list => list.map(a => a.textContent));
   await page.getByRole("button", { name: "By department" }).click();
-  assert.deepEqual(await names(), ["Research", "Applied"]);
+  await becomes(["Research", "Applied"], names);
   const before = await pixel();
   await page.locator(".keys a").first().focus();
   await page.keyboard.press("ArrowRight"); // the legend is one stop; arrows walk through its names
-  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Applied");
+  await becomes("Applied", () => page.evaluate(() => document.activeElement.textContent));
   await page.waitForFunction(was => document.querySelector("canvas.cells").toDataURL() !== was, before);
   await page.getByRole("button", { name: "By utilization" }).click();
-  assert.match(await page.locator(".keys[aria-label=Legend]").innerText(), /^free\s+idle for 5 min\s+under 20 % used/);
+  await page.locator(".keys[aria-label=Legend]", { hasText: /^free\s*idle for 5 min\s*under 20 % used/ }).waitFor();
   assert.deepEqual(troubles, { foreign: [], errors: [], violations: [] });
   await context.close();
   await large.close();
@@ -394,9 +395,9 @@ test("the CPU side of the Overview is one press away, and says what is used wher
   await page.getByRole("group", { name: "Shown of the cluster" }).getByText("CPU", { exact: true }).click();
   const pools = page.getByRole("region", { name: "By node pool" }).last();
   await pools.getByRole("row").nth(1).waitFor();
-  assert.match(page.url(), /view=cpu/);
-  const used = async pool => pools.getByRole("row").filter({ hasText: pool }).locator("td").nth(3).innerText();
-  assert.match(await used("h100"), /^1[23]\s%$/);
-  assert.equal(await used("l40s"), "–", "nobody measures it there");
+  await page.waitForURL(/view=cpu/);
+  const used = pool => pools.getByRole("row").filter({ hasText: pool }).locator("td").nth(3);
+  await used("h100").filter({ hasText: /^1[23]\s%$/ }).waitFor();
+  assert.equal(await used("l40s").innerText(), "–", "nobody measures it there");
   assert.deepEqual([troubles.foreign, troubles.violations], [[], []]);
 });
