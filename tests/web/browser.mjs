@@ -17,6 +17,9 @@ const { chromium } = require("playwright-core");
 export const AXE = require.resolve("axe-core/axe.min.js");
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
+// The long tests look at more: each width and theme, and what goes by time.
+export const LONG = Boolean(process.env.PRORATA_LONG);
+
 // Each answer of a server comes so much later, up to: what a page shows in parts, a test must wait for in parts.
 const SLOW_MS = Number(process.env.PRORATA_SLOW_API ?? 0);
 
@@ -97,12 +100,13 @@ export function bundled() {
 // What axe looks for in each theme, all rules where none are named. What is dark has other colours, and nothing else.
 export const THEMES = { light: undefined, dark: ["color-contrast", "link-in-text-block"] };
 
-// axe and a picture at each width, in both themes; in the light one afterwards. quiet(page): until it stands.
-export async function look(page, name, { widths = [390, 1440], quiet = () => {} } = {}) {
+// axe and a picture at 1440 in the light theme, and with PRORATA_LONG at 390 and in the dark one before. quiet(page): until it
+// stands.
+export async function look(page, name, { quiet = () => {} } = {}) {
   await quiet(page);
-  for (const width of widths) {
+  for (const width of LONG ? [390, 1440] : [1440]) {
     await page.setViewportSize({ width, height: 900 });
-    for (const [theme, rules] of Object.entries(THEMES).toReversed()) {
+    for (const [theme, rules] of Object.entries(THEMES).toReversed().slice(LONG ? 0 : 1)) {
       await page.evaluate(t => (document.documentElement.dataset.theme = t), theme);
       await quiet(page);
       assert.deepEqual(await axe(page, rules), [], `${name} ${width} ${theme}`);

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startBigCluster } from "../big_cluster.mjs";
-import { axe, becomes, launch, open, until } from "../browser.mjs";
+import { LONG, axe, becomes, launch, open, until } from "../browser.mjs";
 import { signIn } from "../real_server.mjs";
 
-const KB = 1024, LONG = Boolean(process.env.PRORATA_LONG);
+const KB = 1024;
 
 let big, browser, page, troubles;
 before(async () => {

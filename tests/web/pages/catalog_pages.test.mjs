@@ -1,5 +1,5 @@
-// What submissions choose from and are held to, on a real server: what pages.test.mjs does not have of it in both themes at two
-// widths. axe finds nothing, nothing scrolls sideways, and a picture is kept. Then each page as people with fewer rights.
+// What submissions choose from and are held to, on a real server: what pages.test.mjs does not have of it. axe finds nothing,
+// nothing scrolls sideways, and a picture is kept. Then each page as people with fewer rights.
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { axe, look, open } from "../browser.mjs";

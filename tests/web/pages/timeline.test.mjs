@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { SHOTS, axe, onMock } from "../browser.mjs";
+import { LONG, SHOTS, axe, onMock } from "../browser.mjs";
 
 const { show } = onMock();
 const drawn = page => page.waitForFunction(() => document.querySelector(".timeline canvas")?.height > 100 && !document.querySelector(".loading"));
 const query = page => page.evaluate(() => Object.fromEntries(new URLSearchParams(location.search)));
 
-for (const [width, theme] of [[1440, "light"], [1440, "dark"], [390, "light"], [390, "dark"]]) {
+for (const [width, theme] of [[1440, "light"], [390, "dark"], ...(LONG ? [[1440, "dark"], [390, "light"]] : [])]) {
   test(`lanes, blocks and a moment at ${width} in the ${theme} theme`, async t => {
     const { page, troubles } = await show(t, "/timeline", { width, height: 900, theme });
     await drawn(page);
