@@ -124,11 +124,17 @@ test("a credential is never shown again; a data source and a template take it fr
   await create("data source");
   await toast(page, "Created code.");
   const late = url => url.pathname === "/api/v1/asset/datasource";
-  await page.route(late, route => setTimeout(() => route.continue(), 1000)); // its name is typed before the list comes
   const [source] = (await ask(page, "/api/v1/asset/datasource")).entries.filter(e => e.meta.name === "code");
+  let come;
+  const typed = new Promise(done => (come = done));
+  await page.route(late, async route => {
+    await typed; // the name, before the list comes
+    await route.continue();
+  });
   await made("templates", "Training", { image: "ubuntu" }, "nightly");
   await page.fill("[id='f-assets.datasources']", "code");
   await page.keyboard.press("Enter");
+  come();
   await page.waitForSelector(`aside pre:has-text('${source.meta.id}')`, { state: "attached" });
   await create("template");
   await toast(page, "Created nightly.");

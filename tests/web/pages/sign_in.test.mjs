@@ -59,7 +59,7 @@ test("after a wrong password the name stands, what is wrong is said below the bu
     await page.keyboard.type(PASSWORD); // over what is selected
     await page.keyboard.press("Enter");
     await page.waitForSelector("main table, main .empty");
-    assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, "/workloads?sort=name");
+    await page.waitForURL(`${server.url}/workloads?sort=name`);
   }
 });
 
@@ -93,7 +93,7 @@ test("a new user chooses a password at the first sign-in, and the address that w
   await page.keyboard.press("Enter");
   await page.waitForSelector("nav.tabbar:visible");
   await page.waitForSelector("main .empty, main table");
-  assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, "/workloads?sort=name");
+  await page.waitForURL(`${server.url}/workloads?sort=name`);
   assert.equal((await ask(page, "/api/v1/session")).mustChangePassword, false);
   assert.deepEqual([troubles.foreign, troubles.violations], [[], []]);
   assert.deepEqual(troubles.errors.filter(text => !text.includes("401")), [], "nothing was refused once the password was chosen");
@@ -118,7 +118,7 @@ test("without the sign-in before it, the page asks for the temporary password; a
   await page.fill("#f-currentPassword", password);
   await page.keyboard.press("Enter");
   await page.waitForSelector("nav.side");
-  assert.equal(new URL(page.url()).pathname, "/workloads", "where a researcher begins");
+  await page.waitForURL(url => url.pathname === "/workloads"); // where a researcher begins
 });
 
 test("a person who leaves before choosing signs in again", async t => {
@@ -133,7 +133,7 @@ test("a person who leaves before choosing signs in again", async t => {
   await page.waitForSelector("#username");
   await enter(page, ADMIN, PASSWORD);
   await page.waitForSelector("nav.side");
-  assert.equal(new URL(page.url()).pathname, "/workloads");
+  await page.waitForURL(url => url.pathname === "/workloads");
 });
 
 test("the account menu stands in full beside the sidebar, names the role, and changes the password", async t => {
