@@ -69,7 +69,7 @@ class Terminal:
     def write(self, text):
         os.write(self.fd, text.encode())
 
-    def wait(self, pattern, seconds=30):
+    def wait(self, pattern, seconds=60):
         until = time.monotonic() + seconds
         while not re.search(pattern, self.said):
             assert time.monotonic() < until, f"never {pattern!r} in {self.said!r}"
@@ -84,7 +84,7 @@ class Terminal:
         return found
 
     def status(self):
-        until = time.monotonic() + 30
+        until = time.monotonic() + 60
         while time.monotonic() < until:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
