@@ -19,9 +19,9 @@ if wish.get("groups") is not None:
 if wish.get("uid"):
     os.setresgid(wish["gid"], wish["gid"], wish["gid"])
     os.setresuid(wish["uid"], wish["uid"], wish["uid"])
-connection = http.client.HTTPConnection("localhost", timeout=20)
+connection = http.client.HTTPConnection("localhost", timeout=60)
 connection.sock = socket.socket(socket.AF_UNIX)
-connection.sock.settimeout(20)
+connection.sock.settimeout(60)
 begun = time.monotonic()
 connection.sock.connect(wish["path"])
 if wish.get("then"):
@@ -92,7 +92,9 @@ class Door:
         if body is not None:
             headers, body = {"Content-Type": "application/json", **(headers or {})}, json.dumps(body)
         wish = {"path": str(self.path), "method": method, "url": url, "body": body, "headers": headers or {}, **wish}
-        done = subprocess.run([sys.executable, "-c", ASK, json.dumps(wish)], capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            [sys.executable, "-c", ASK, json.dumps(wish)], capture_output=True, text=True, timeout=120
+        )
         assert done.returncode == 0, done.stderr
         status, headers, text, self.seconds = json.loads(done.stdout)
         return Answer(status, headers, text)

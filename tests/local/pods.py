@@ -70,7 +70,7 @@ def log_lines(server):
     return [line for path in (server.data / "pods").glob("*/log/*") for line in path.read_text().splitlines()]
 
 
-def wait_log(server, workload, text, seconds=20):
+def wait_log(server, workload, text, seconds=60):
     return server.wait_for(
         f"{text!r} in the log", lambda: (lambda log: log if text in log else None)(log_of(server, workload)), seconds
     )

@@ -73,7 +73,7 @@ def test_who_dies_in_between_leaves_nothing(door):
         process = silent(door, door.alice, 4, text)
         process.kill()
         process.communicate()
-    door.server.wait_for("all closed", lambda: held_sockets(door.server) <= before, seconds=20)
+    door.server.wait_for("all closed", lambda: held_sockets(door.server) <= before)
     assert door.ask(door.alice).status == 200
 
 
