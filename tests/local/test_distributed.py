@@ -17,11 +17,18 @@ os.write(1, f"rank {world.rank} of {world.size} {place} sum {total}\\n".encode()
 """
 
 
-def distributed(server, name, framework, workers, script, gpus=1, **extra):
-    script += (
-        "; [ $RANK = 0 ] && sleep 1; true"  # with its master a workload is complete, and who still works is stopped
-    )
-    spec = {"command": "/bin/sh -c", "args": quoted(script), "numWorkers": workers, "distributedFramework": framework}
+def distributed(server, folder, name, framework, workers, script, gpus=1, **extra):
+    """With its master a workload is complete, and who still works is stopped: no pod ends before all have printed."""
+    folder.chmod(0o777)
+    pods = workers + bool(extra.get("masterSpecSameAsWorker"))
+    script += f"; touch printed-$POD_NAME; until [ $(ls | grep -c ^printed-{name}-) = {pods} ]; do sleep 0.05; done"
+    spec = {
+        "command": "/bin/sh -c",
+        "args": quoted(script),
+        "workingDir": str(folder),
+        "numWorkers": workers,
+        "distributedFramework": framework,
+    }
     return server.submit(name, "team-a", gpus, kind="distributed", spec=spec, **extra)
 
 
@@ -82,7 +89,7 @@ def processes_with(entry):
     return found
 
 
-def test_torchrun_needs_no_options(local):
+def test_torchrun_needs_no_options(local, folder):
     names = [
         "PET_NNODES",
         "PET_NODE_RANK",
@@ -93,7 +100,7 @@ def test_torchrun_needs_no_options(local):
         "MASTER_ADDR",
     ]
     script = "echo it $" + " $".join(names) + "; [ $PET_MASTER_PORT = $MASTER_PORT ] && echo port $MASTER_PORT"
-    workload = distributed(local, "torch", "PyTorch", 1, script, gpus=2, masterSpecSameAsWorker=True)
+    workload = distributed(local, folder, "torch", "PyTorch", 1, script, gpus=2, masterSpecSameAsWorker=True)
     local.wait_phase(workload, "Completed")
     assert printed(local, "it") == ["2 0 2 127.0.0.1 2 0 127.0.0.1", "2 1 2 127.0.0.1 2 1 127.0.0.1"]
     assert len(set(printed(local, "port"))) == 1 and len(printed(local, "port")) == 2
@@ -116,8 +123,8 @@ def test_an_elastic_training_meets_at_one_point(local):
     assert (nodes, backend, name) == ("1:3", "c10d", workload) and point.startswith("127.0.0.1:")
 
 
-def test_tensorflow_knows_the_others(local):
-    workload = distributed(local, "tf", "TF", 2, 'echo "it $TF_CONFIG"', masterSpecSameAsWorker=True)
+def test_tensorflow_knows_the_others(local, folder):
+    workload = distributed(local, folder, "tf", "TF", 2, 'echo "it $TF_CONFIG"', masterSpecSameAsWorker=True)
     local.wait_phase(workload, "Completed")
     configs = [json.loads(text) for text in printed(local, "it")]
     tasks = sorted((config["task"]["type"], config["task"]["index"]) for config in configs)
@@ -135,22 +142,24 @@ def test_tensorflow_knows_the_others(local):
         ("XGBoost", "$WORLD_SIZE $RANK $WORKER_ADDRS", ["2 0 127.0.0.1,127.0.0.1", "2 1 127.0.0.1,127.0.0.1"]),
     ],
 )
-def test_other_frameworks(local, framework, variables, want):
-    workload = distributed(local, "others", framework, 2, f"echo it {variables}")
+def test_other_frameworks(local, folder, framework, variables, want):
+    workload = distributed(local, folder, "others", framework, 2, f"echo it {variables}")
     local.wait_phase(workload, "Completed")
     assert printed(local, "it") == want
 
 
-def test_workloads_have_ports_of_their_own_also_after_a_restart(local):
+def test_workloads_have_ports_of_their_own_also_after_a_restart(local, folder):
     names = [
-        distributed(local, f"job-{i}", "PyTorch", 2, "echo port $RUNAI_JOB_NAME $MASTER_PORT; sleep 1000", gpus=0)
+        distributed(
+            local, folder, f"job-{i}", "PyTorch", 2, "echo port $RUNAI_JOB_NAME $MASTER_PORT; sleep 1000", gpus=0
+        )
         for i in range(2)
     ]
     local.wait_for("four pods", lambda: len(printed(local, "port")) == 4)
     local.kill()
     local.start()
     names.append(
-        distributed(local, "job-2", "PyTorch", 2, "echo port $RUNAI_JOB_NAME $MASTER_PORT; sleep 1000", gpus=0)
+        distributed(local, folder, "job-2", "PyTorch", 2, "echo port $RUNAI_JOB_NAME $MASTER_PORT; sleep 1000", gpus=0)
     )
     local.wait_for("six pods", lambda: len(printed(local, "port")) == 6)
     ports = {}
