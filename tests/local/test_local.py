@@ -148,15 +148,18 @@ def test_what_cannot_start_says_why(local, spec, message):
     assert any(message in event["message"] for event in events), events
 
 
-def test_pods_outlive_the_server(local):
+def test_pods_outlive_the_server(local, folder):
+    folder.chmod(0o755)
+    at_folder = {"workingDir": str(folder), "backoffLimit": 0}
     runs = submit(local, "runs", "i=0; while true; do i=$((i+1)); echo step $i; sleep 0.1; done")
-    ends = submit(local, "ends", "echo begun; sleep 1; echo done; exit 3", spec={"backoffLimit": 0})
+    ends = submit(local, "ends", "echo begun; until test -e go; do sleep 0.05; done; echo done; exit 3", spec=at_folder)
     wait_log(local, runs, "step 3")
     wait_log(local, ends, "begun")
     before = supervisors_of(local)
     assert len(before) == 2
     local.kill()
-    until = time.monotonic() + 20
+    (folder / "go").touch()
+    until = time.monotonic() + 60
     while len(supervisors_of(local)) > 1:
         assert time.monotonic() < until
         time.sleep(0.05)
@@ -305,12 +308,13 @@ def test_workers_find_each_other(local):
         "    total = sum(int(peer.recv(16)) for peer in peers)\n"
         "    for peer in peers: peer.sendall(str(total).encode())\n"
         "else:\n"
-        "    for _ in range(200):\n"
+        "    while True:\n"
         "        try: peer = socket.create_connection(address); break\n"
         "        except OSError: time.sleep(0.05)\n"
         "    peer.sendall(str(rank).encode()); total = int(peer.recv(16))\n"
         "os.write(1, f'rank {rank} of {size} total {total}\\n'.encode())\n"
-        "time.sleep(3 if rank == 0 else 0)\n"
+        "if rank == 0:\n"
+        "    for peer in peers: peer.recv(16)\n"  # nothing more: it has printed and ended
     )  # with its master the workload is complete, and who still works is stopped
     body = {
         "command": "/usr/bin/python3 -c",
