@@ -1,6 +1,7 @@
 """The user that pods run as: the one that the project or the submitter is mapped to, never root; and a server that is
 not root."""
 
+import contextlib
 import grp
 import os
 import pathlib
@@ -406,18 +407,24 @@ PLANTED = {
 
 @pytest.fixture
 def planted():
-    made = []
-    for name, text in PLANTED.items():
-        path = pathlib.Path("/tmp") / name.format(*sys.version_info)
-        if path.exists():
-            pytest.skip(f"{path} is there already")
-        made += [folder for folder in path.parents if not folder.exists()]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        made.insert(0, path)
-    yield
-    for path in made:
-        path.rmdir() if path.is_dir() else path.unlink()
+    """What a test before that was killed has left is the same text: it is planted anew, and goes with this test."""
+    paths = {pathlib.Path("/tmp") / name.format(*sys.version_info): text for name, text in PLANTED.items()}
+    foreign = [str(path) for path, text in paths.items() if path.exists() and path.read_text() != text]
+    if foreign:
+        pytest.skip(f"{', '.join(foreign)}: somebody else's")
+    folders = []
+    try:
+        for path, text in paths.items():
+            folders += [folder for folder in path.parents if not folder.exists() and folder not in folders]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        yield
+    finally:
+        for path in paths:
+            path.unlink(missing_ok=True)
+        for path in sorted(folders, reverse=True):
+            with contextlib.suppress(OSError):
+                path.rmdir()
 
 
 HOME = (
