@@ -21,34 +21,44 @@ CGROUPS = next(
     None,
 )
 UUID = "11111111-2222-4333-8444-555555555555"
-# Each process keeps all slots filled: one whose time stands still is filled again by whoever sees it first. They give
-# up by themselves, for a test that fails must leave the machine alone.
+# Each process holds its slot's lock, which is free at once when it dies, and whoever finds a lock free fills the slot
+# again: only a death makes a fork. They give up by themselves, for a test that fails must leave the machine alone.
 STORM = """
-import mmap, os, signal, time
-slots, end = 40, time.monotonic() + 15
-held = memoryview(mmap.mmap(-1, 8 * (slots + 1))).cast("d")
+import fcntl, mmap, os, signal, sys, time
+folder, slots, forks, end = sys.argv[1], 40, 200, time.monotonic() + 120
+births = memoryview(mmap.mmap(-1, slots))  # each written by the holder of its slot alone
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-def give_up():
+def is_free(file):
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    except BlockingIOError:
+        return False
+def open_slot(slot):
+    return os.open(f"{folder}/{slot}", os.O_CREAT | os.O_RDWR)
+def live(mine, lock):
+    files = {slot: open_slot(slot) for slot in range(slots) if slot != mine}
+    births[mine] += 1
+    while time.monotonic() < end and sum(births) < slots + forks:
+        for slot, file in files.items():
+            if is_free(file):
+                if os.fork() == 0:  # the lock goes over to the child
+                    os.setsid()
+                    for other in (lock, *files.values()):
+                        if other != file:
+                            os.close(other)
+                    return slot, file
+                os.close(file)
+                files[slot] = open_slot(slot)
+        time.sleep(0.002)
     print("gave up", flush=True)
     os._exit(0)
-def live(slot):
-    while time.monotonic() < end:
-        now = held[slot] = time.monotonic()
-        oldest = min(held[:slots])
-        if now - oldest > 0.1:
-            slot_of_it = list(held[:slots]).index(oldest)
-            held[slot_of_it] = now
-            held[slots] += 1
-            if held[slots] > 3000:
-                give_up()
-            if os.fork() == 0:
-                os.setsid()
-                slot = slot_of_it
-        time.sleep(0.002)
-    give_up()
 if os.fork() == 0:
-    live(0)
-while min(held[:slots]) == 0:
+    mine = 0, open_slot(0)
+    is_free(mine[1])
+    while True:
+        mine = live(*mine)
+while min(births) == 0:
     time.sleep(0.001)
 print("up", flush=True)
 """
@@ -122,14 +132,14 @@ def wait_for(what, ready, seconds=60):
 
 
 @pytest.mark.parametrize("how", ["by its cgroup", "by stopping them first"])
-def test_what_forks_faster_than_it_is_killed_ends_too(supervise, request, how):
+def test_what_forks_faster_than_it_is_killed_ends_too(supervise, request, how, folder):
     options = ["--cgroup", str(request.getfixturevalue("cgroup"))] if how == "by its cgroup" else []
     mark = f"STORM={os.getpid()}{len(options)}"
-    process, folder = supervise(["env", mark, sys.executable, "-c", STORM], *options)
-    wait_for("the storm", lambda: " up\n" in log_of(folder))
+    process, pod = supervise(["env", mark, sys.executable, "-c", STORM, str(folder)], *options)
+    wait_for("the storm", lambda: " up\n" in log_of(pod))
     process.wait(timeout=60)
-    assert "gave up" not in log_of(folder)
-    assert "ended" in (folder / "state").read_text() and carriers(mark) == []
+    assert "gave up" not in log_of(pod)
+    assert "ended" in (pod / "state").read_text() and carriers(mark) == []
 
 
 # As a program that the C library has told nothing of may leave them behind: by the system call, all that can be
