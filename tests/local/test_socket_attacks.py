@@ -7,7 +7,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 import uuid
 
 import pytest
@@ -20,12 +19,15 @@ pytestmark = pytest.mark.skipif(
 
 
 def silent(door, user, count, text=b""):
-    """Connections of the user that send this much and no more, held by a process of his until its input ends."""
+    """Connections of the user that send this much and no more, held by a process of his until its input ends; it prints
+    how many the server still holds by then."""
     entry = pwd.getpwnam(user)
     script = (
         "import socket, sys\nheld = []\nfor _ in range(int(sys.argv[2])):\n    s = socket.socket(socket.AF_UNIX)\n"
         "    s.settimeout(5)\n    try:\n        s.connect(sys.argv[1]); s.sendall(sys.argv[3].encode())\n"
-        "    except OSError:\n        pass\n    held.append(s)\nprint('held', flush=True)\nsys.stdin.read()\n"
+        "    except OSError:\n        pass\n    held.append(s)\nprint('held', flush=True)\nsys.stdin.read()\nkept = 0\n"
+        "for s in held:\n    s.setblocking(False)\n    try:\n        s.recv(1)\n    except BlockingIOError:\n"
+        "        kept += 1\n    except OSError:\n        pass\nprint(kept)\n"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", script, str(door.path), str(count), text.decode()],
@@ -39,14 +41,20 @@ def silent(door, user, count, text=b""):
 @pytest.mark.parametrize("text", [b"", b"GET /api/v1/session HTTP/1.1\r\nHost: a\r\n"], ids=["nothing", "half a head"])
 def test_six_hundred_who_do_not_go_on_keep_nobody_waiting(door, text):
     carol = door.people.user("carol", door.gpu)
-    for who in (door.alice, door.bob):
+
+    def answered_while_some_are_held(who):
         process = silent(door, who, 600, text)
         try:
-            assert door.ask(carol).status == 200 and door.seconds < 5, "what one who sends nothing has"
+            assert door.ask(carol).status == 200, "what one who sends nothing has"
             assert door.ask(door.alice).status == 200, "not even himself"
             assert door.server.get("/api/v1/clusters").status == 200
         finally:
-            process.communicate("")
+            kept, _ = process.communicate("")
+        return int(kept) > 0
+
+    # The server gives the silent up after some seconds: a machine that stood still for so long tells nothing.
+    for who in (door.alice, door.bob):
+        assert any(answered_while_some_are_held(who) for _ in range(5))
 
 
 def test_those_who_are_refused_keep_nobody_waiting(door):
@@ -113,11 +121,11 @@ def test_who_sends_a_body_after_its_refusal_hears_the_answer(door):
 
 def test_ports_that_are_used_again_are_nobodys(door):
     """Requests lie at the relay's port, sent from all over the range and given up, while alice comes and goes."""
-    port, stop = door.relay_port(), time.monotonic() + 4
+    port = door.relay_port()
     request = b"GET /api/v1/session HTTP/1.1\r\nHost: a\r\n\r\n" * 3
     reset = b"\x01\x00\x00\x00\x00\x00\x00\x00"
     sent = 0
-    while time.monotonic() < stop:
+    for _ in range(10):
         for _ in range(50):
             with socket.socket() as stranger, contextlib.suppress(OSError):
                 stranger.connect(("127.0.0.1", port))
