@@ -3,6 +3,7 @@ text file (tests/support/fake_nvml)."""
 
 import datetime
 import os
+import re
 import subprocess
 
 import pytest
@@ -321,9 +322,9 @@ def test_idle_limits_go_by_what_the_driver_measures(machine, gpus):
     device = int(wait_log(server, busy, "up").split()[0].split("-")[1])
     gpus.set(device, "util=40")
     server.wait_phase(idle, "Stopped")
-    assert any(
-        "GPUs idle for 6 s (training idle limit of project team-a)" in message for message in events_of(server, idle)
-    ), events_of(server, idle)
+    told = r"GPUs idle for (\d+) s \(training idle limit of project team-a\)"
+    found = re.search(told, "\n".join(events_of(server, idle)))
+    assert found and int(found[1]) >= 6, events_of(server, idle)  # more where the turn that sees it comes late
     for workload in (busy, wide):  # of two GPUs one that hardly works is enough
         assert server.workload(workload)["phase"] == "Running"
 
