@@ -94,7 +94,7 @@ class FakeKube:
         assert code == 0, f"fakekube ended with {code}"
 
     @contextlib.contextmanager
-    def open(self, method, path, body=None, headers=None, timeout_s=30):
+    def open(self, method, path, body=None, headers=None, timeout_s=60):
         """The answer as it comes, for watches."""
         connection = http.client.HTTPConnection(self.address, timeout=timeout_s)
         try:
@@ -109,7 +109,7 @@ class FakeKube:
         finally:
             connection.close()
 
-    def ask(self, method, path, body=None, headers=None, timeout_s=30):
+    def ask(self, method, path, body=None, headers=None, timeout_s=60):
         with self.open(method, path, body, headers, timeout_s) as answer:
             return Answer(answer.status, answer.headers, answer.read().decode(errors="replace"))
 
