@@ -21,3 +21,16 @@ def gang(server, name, workers, project="team-a", gpus=1, **annotations):
     """A distributed training without a master."""
     spec = {"numWorkers": workers, "distributedFramework": "PyTorch", **life(**annotations)}
     return server.submit(name, project, gpus, kind="distributed", spec=spec)
+
+
+def end_pods(kube, name):
+    """The pods of a workload end well, as their kubelet tells it: lives that tests see running have no end of their
+    own."""
+    for pod_name, pod in kube.live_pods().items():
+        if pod_name.startswith(name):
+            over = {"exitCode": 0, "reason": "Completed"}
+            containers = [
+                {**one, "ready": False, "state": {"terminated": over}} for one in pod["status"]["containerStatuses"]
+            ]
+            path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod_name}"
+            kube.patch(path, {"status": {"phase": "Succeeded", "containerStatuses": containers}}, "/status")

@@ -5,7 +5,7 @@ import time
 import uuid
 
 import pytest
-from kube_workloads import events_of, gang, life, nodes_of
+from kube_workloads import end_pods, events_of, gang, life, nodes_of
 
 
 def test_nodes_of_the_cluster_are_the_nodes_of_the_server(server):
@@ -87,11 +87,10 @@ def test_a_finished_pod_goes_from_the_cluster_after_its_time(make_server, kube):
 def test_what_ended_while_the_server_was_down_is_known_before_it_goes(make_server, kube):
     flags = ["--backend", "kubernetes", "--kubeconfig", kube.kubeconfig, "--quick-start", "--kube-finished", "0.001"]
     server = make_server(*flags)
-    work = server.submit("work", "team-a", spec=life(ends_after="2s"))
+    work = server.submit("work", "team-a")
     server.wait_phase(work, "Running")
     server.kill()
-    while kube.live_pods():
-        time.sleep(0.05)
+    end_pods(kube, "work")
     time.sleep(4)  # longer than finished pods are kept
     server.start()
     server.wait_phase(work, "Completed")

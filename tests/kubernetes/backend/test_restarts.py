@@ -4,7 +4,7 @@ import contextlib
 import sqlite3
 
 import pytest
-from kube_workloads import gang, life
+from kube_workloads import end_pods, gang, life
 
 CREATE = {"verb": "create", "resource": "pods", "subresource": ""}
 BIND = {"subresource": "binding"}
@@ -127,13 +127,12 @@ def test_a_pod_that_came_and_went_while_nobody_watched_is_gone(server, kube):
 
 def test_what_runs_goes_on_and_what_ended_meanwhile_is_known(server, kube):
     lasting = server.submit("lasting", "team-a")
-    short = server.submit("short", "team-b", spec=life(ends_after="1s"))
+    short = server.submit("short", "team-b")
     server.wait_phase(lasting, "Running")
     server.wait_phase(short, "Running")
     before = set(kube.pods())
     server.kill()
-    while any(p["status"]["phase"] == "Running" and n.startswith("short") for n, p in kube.pods().items()):
-        pass
+    end_pods(kube, "short")
     server.start()
     server.wait_phase(short, "Completed")
     server.wait_phase(lasting, "Running")
