@@ -10,7 +10,9 @@ import threading
 
 import pytest
 
-ROUNDS = 1000 if os.environ.get("PRORATA_LONG") else 20
+LONG = bool(os.environ.get("PRORATA_LONG"))
+ROUNDS = 1000 if LONG else 7  # of each seed
+SEEDS = (random.randrange(1 << 30),) if LONG else (1, 2, 3)
 
 
 def held_devices(server):
@@ -31,8 +33,17 @@ def held_devices(server):
     return held
 
 
+def all_workloads(server):
+    """Their ids, however many there are."""
+    found, page = set(), None
+    while page is None or len(page) == 500:
+        page = server.get("/api/v1/workloads", limit=500, offset=len(found), sortBy="name").json["workloads"]
+        found |= {workload["id"] for workload in page}
+    return found
+
+
 def check_consistent(server, answered, deleted):
-    workloads = {w["id"]: w for w in server.get("/api/v1/workloads", limit=500).json["workloads"]}
+    workloads = all_workloads(server)
     missing = [n for i, n in answered.items() if i not in workloads and i not in deleted]
     assert not missing, f"answered and lost: {missing}"
     twice = {d: pods for d, pods in held_devices(server).items() if len(pods) > 1}
@@ -48,9 +59,10 @@ def check_consistent(server, answered, deleted):
     assert not lost, f"workloads without their pods: {lost}"
 
 
-def test_kill_9_under_load_loses_nothing_answered(make_server):
+@pytest.mark.parametrize("number", range(len(SEEDS)))
+def test_kill_9_under_load_loses_nothing_answered(make_server, number):
     server = make_server("--quick-start")
-    seed = random.randrange(1 << 30)
+    seed = SEEDS[number]
     print("seed", seed)
     rng = random.Random(seed)
     projects = {name: server.project_id(name) for name in ("team-a", "team-b")}
