@@ -19,11 +19,41 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def start_nginx(folder, server, port, key, certificate):
+    shipped = (ROOT / "packaging/nginx.conf").read_text()
+    adapted = (
+        shipped.replace("127.0.0.1:8080", f"127.0.0.1:{server.port}")
+        .replace("listen 443", f"listen 127.0.0.1:{port}")
+        .replace("/etc/ssl/certs/prorata.pem", str(certificate))
+        .replace("/etc/ssl/private/prorata.key", str(key))
+    )
+    temporary = "".join(
+        f"{name}_temp_path {folder}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    (folder / "nginx.conf").write_text(
+        f"pid {folder}/nginx.pid; error_log {folder}/error.log; daemon off; worker_processes 1;\n"
+        f"events {{}} http {{ access_log off; {temporary}\n{adapted}\n}}"
+    )
+    return subprocess.Popen(["/usr/sbin/nginx", "-c", folder / "nginx.conf", "-p", folder], stderr=subprocess.PIPE)
+
+
+def answers(nginx, port, until):
+    """Whether it listens; false: it has ended."""
+    while nginx.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return True
+        except OSError:
+            assert time.monotonic() < until
+            time.sleep(0.02)
+    return False
+
+
 @pytest.fixture
 def front(make_server, folder):
     """(server, port): nginx with the shipped file; only paths, ports and the certificate are the test's."""
     server = make_server("--quick-start", "--trusted-proxy", "127.0.0.1")
-    port, key, certificate = free_port(), folder / "key.pem", folder / "cert.pem"
+    key, certificate = folder / "key.pem", folder / "cert.pem"
     subprocess.run(
         [
             "openssl",
@@ -44,33 +74,17 @@ def front(make_server, folder):
         check=True,
         capture_output=True,
     )
-    shipped = (ROOT / "packaging/nginx.conf").read_text()
-    adapted = (
-        shipped.replace("127.0.0.1:8080", f"127.0.0.1:{server.port}")
-        .replace("listen 443", f"listen 127.0.0.1:{port}")
-        .replace("/etc/ssl/certs/prorata.pem", str(certificate))
-        .replace("/etc/ssl/private/prorata.key", str(key))
-    )
-    temporary = "".join(
-        f"{name}_temp_path {folder}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    (folder / "nginx.conf").write_text(
-        f"pid {folder}/nginx.pid; error_log {folder}/error.log; daemon off; worker_processes 1;\n"
-        f"events {{}} http {{ access_log off; {temporary}\n{adapted}\n}}"
-    )
-    nginx = subprocess.Popen(["/usr/sbin/nginx", "-c", folder / "nginx.conf", "-p", folder], stderr=subprocess.PIPE)
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while True:
-        assert nginx.poll() is None, nginx.stderr.read().decode()
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        port = free_port()
+        nginx = start_nginx(folder, server, port, key, certificate)
+        if answers(nginx, port, until):
             break
-        except OSError:
-            assert time.monotonic() < until
-            time.sleep(0.02)
+        said = nginx.stderr.read().decode()  # another has the port since
+        assert "Address already in use" in said and time.monotonic() < until, said
     yield server, port
     nginx.terminate()
-    nginx.wait(10)
+    nginx.wait(60)
     nginx.stderr.close()
 
 
