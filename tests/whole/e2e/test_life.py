@@ -172,7 +172,10 @@ def test_sigterm_drains_within_five_seconds(make_server):
         f"GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {server.token}\r\n\r\n".encode()
     )
     assert stream.recv(4096).startswith(b"HTTP/1.1 200")
+    begin = time.monotonic()
     assert server.stop(60) == 0, "the stream has no end of its own"
+    if os.environ.get("PRORATA_LONG"):  # a busy machine may stand still for as long
+        assert time.monotonic() - begin < 5
     stream.close()
     server.start()
     assert server.workload(workload)["phase"] == "Running", "a simulated pod runs on"
