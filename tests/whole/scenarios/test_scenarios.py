@@ -13,7 +13,7 @@ import pytest
 from play import Play, machine
 from scenario import Mistake, Scenario, read_all
 
-AT_ONCE = 4
+AT_ONCE = 2  # plays; they wait for real seconds, and each has a server
 SCENARIOS = read_all()
 
 
@@ -35,7 +35,7 @@ def plays(request):
         folder.mkdir()
         return Play(scenario, backend, folder, this_machine).run()
 
-    with concurrent.futures.ThreadPoolExecutor(2 * AT_ONCE) as pool:
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         yield (
             {i: [pool.submit(play, s, backend) for backend in s.backends] for i, s in chosen.items()},
             lambda s: [pool.submit(play, s, backend, "again") for backend in s.backends],
@@ -85,7 +85,7 @@ def test_scenario(plays, scenario):
     try:
         compare(scenario, [future.result() for future in first[scenario.id]])
     except AssertionError as difference_once:
-        # Scenarios wait for real seconds, eight servers at a time: what differs again was no other process's doing.
+        # Scenarios wait for real seconds: what differs again was no other process's doing.
         warnings.warn(f"{scenario.id} is played again: {difference_once}", stacklevel=2)
         compare(scenario, [future.result() for future in again(scenario)])
 
