@@ -181,17 +181,20 @@ def test_what_deleted_workloads_left_goes_at_the_start(bounded):
     assert log_of(server, old) == "" and log_of(server, stays).endswith("last words\n")
 
 
-def test_a_follower_goes_on_where_its_lines_have_gone(bounded):
+def test_a_follower_goes_on_where_its_lines_have_gone(bounded, folder):
     server = bounded()
-    workload = submit(server, "talks", "echo begun; sleep 2; " + prints(20, "sleep 1; echo behind; sleep 1000"), gpus=0)
+    folder.chmod(0o755)
+    script = "echo begun; until test -e go; do sleep 0.05; done; " + prints(20, "sleep 1; echo behind; sleep 1000")
+    workload = submit(server, "talks", script, gpus=0, spec={"workingDir": str(folder)})
     wait_log(server, workload, "begun")
     request = urllib.request.Request(
         f"{server.url}/api/v1/workloads/{workload}/logs?follow=true",
         headers={"Authorization": "Bearer " + server.token},
     )
     with urllib.request.urlopen(request, timeout=60) as stream:
+        lines = [stream.readline().decode().rstrip("\n")]
+        (folder / "go").touch()
         wait_log(server, workload, "last words", 60)
-        lines = []
         while "behind" not in lines:
             lines.append(stream.readline().decode().rstrip("\n"))
     gaps = [line for line in lines if CUT.fullmatch(line)]
