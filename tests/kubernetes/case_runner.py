@@ -68,9 +68,9 @@ class Api:
     @contextlib.contextmanager
     def open(self, method, path, body=None, headers=None):
         if self.tls:
-            connection = http.client.HTTPSConnection(self.address, timeout=30, context=self.tls)
+            connection = http.client.HTTPSConnection(self.address, timeout=60, context=self.tls)
         else:
-            connection = http.client.HTTPConnection(self.address, timeout=30)
+            connection = http.client.HTTPConnection(self.address, timeout=60)
         try:
             connection.request(
                 method, path, body, self.headers | {"Content-Type": "application/json"} | (headers or {})
@@ -93,7 +93,7 @@ class Watch:
         self.lines, self.opened = queue.Queue(), threading.Event()
         self.thread = threading.Thread(target=self.read, args=(api, path), daemon=True)
         self.thread.start()
-        assert self.opened.wait(10), f"{path} does not open"
+        assert self.opened.wait(60), f"{path} does not open"
 
     def read(self, api, path):
         try:
@@ -225,7 +225,7 @@ class Case:
         with_bookmarks = any(event[0] == "BOOKMARK" for event in wanted)
         for kind, name, *more in wanted:
             try:
-                event = watch.next(10, with_bookmarks)
+                event = watch.next(60, with_bookmarks)
             except queue.Empty:
                 event = {"type": "silence", "object": {}}
             said = f"step {number}: {json.dumps(event)[:900]}"
@@ -236,7 +236,7 @@ class Case:
                 found = at(event["object"], path)
                 assert agrees(found, value), f"{said}: {path} is {found!r}, not {value!r}"
         if step.get("then") == "end":
-            assert watch.next(10, with_bookmarks) is None
+            assert watch.next(60, with_bookmarks) is None
         elif step.get("then") == "silence":
             with contextlib.suppress(queue.Empty):
                 raise AssertionError(f"step {number}: not silent: {watch.next(QUIET_S, with_bookmarks)}")

@@ -96,7 +96,7 @@ class RealCluster(Views):
             self.ask("DELETE", f"/api/v1/nodes/{node['metadata']['name']}")
         for number in range(NODES):
             assert self.ask("POST", "/api/v1/nodes", make_node(number, GPUS)).code == 201
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while not all(self.is_ready(node) for node in self.items("/api/v1/nodes")):
             assert time.monotonic() < until, "a node stays unready"
             time.sleep(0.02)
