@@ -19,9 +19,10 @@ needs_freezer = pytest.mark.skipif(
 
 
 @pytest.fixture
-def server(make_server):
-    """All that a process may take beyond its grace are two seconds."""
-    server = make_server("--backend", "local", "--local-gpus", "2", "--quick-start", "--local-unkillable-limit", "2")
+def server(make_server, request):
+    """All that a process may take beyond its grace are two seconds, or what the test says."""
+    limit = str(getattr(request, "param", 2))
+    server = make_server("--backend", "local", "--local-gpus", "2", "--quick-start", "--local-unkillable-limit", limit)
     yield server
     server.kill()
     stop_command(server, "--pods", "--grace", "1s")
@@ -67,6 +68,7 @@ def events(server, path="events"):
     return server.get(f"/api/v1/{path}").body.decode()
 
 
+@pytest.mark.parametrize("server", [20], indirect=True)
 def test_a_supervisor_that_is_stopped_is_ended_with_its_pod(server):
     workload, pod = run(server, "held")
     os.kill(supervisors_of(server)[pod], signal.SIGSTOP)
