@@ -159,8 +159,10 @@ def test_get_inference_workload_metrics_says_what_pages_say(start, script):
 
     def told():
         found = figures(server, workload_id)
-        assert not found or found["LATENCY"] == pytest.approx(250, abs=0.1), found
-        return found and found["THROUGHPUT"] == pytest.approx(10, rel=0.05)
+        if not found or not found["LATENCY"]:  # of the time before it ran
+            return False
+        assert found["LATENCY"] == pytest.approx(250, abs=0.1), found
+        return found["THROUGHPUT"] == pytest.approx(10, rel=0.05)
 
     server.wait_for("ten a second", told, seconds=60)
     assert server.wait_for("the replica's", lambda: figures(server, f"{workload_id}/pods/{pod}"))
