@@ -19,7 +19,9 @@ room(form LINK prorata_scheduler)
 room(simulation LINK prorata_form)
 room(replay LINK prorata_form)
 room(db SOURCES ${GENERATED_DB_SOURCES} LINK prorata_model PkgConfig::SQLITE)
-room(backends LINK prorata_model PkgConfig::CURL PkgConfig::CRYPTO)
+# What the server and the supervisors both do; what the latter are made of otherwise is below.
+set(SHARED_WITH_SUPERVISOR ${CMAKE_SOURCE_DIR}/supervisor/removal.c)
+room(backends SOURCES ${SHARED_WITH_SUPERVISOR} LINK prorata_model PkgConfig::CURL PkgConfig::CRYPTO)
 room(journal LINK prorata_form PkgConfig::ZLIB)
 room(reconciler LINK prorata_journal prorata_form prorata_scheduler prorata_backends prorata_db)
 room(api SOURCES ${GENERATED_API_SOURCES}

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/folder.h"
 #include "base/uuid.h"
+#include "supervisor/removal.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,9 +20,7 @@
 
 enum {
     SCRATCH_MODE = 0711,
-    MARK_MODE = 0600,
-    DEPTH_MAX = 64,
-    NAME_SIZE = 24
+    MARK_MODE = 0600
 };
 
 // Others may not be able to put another folder in the place of ours.
@@ -93,50 +92,6 @@ int volumes_open_scratch(const char *above, const char *path, struct error *err)
     return mark < 0 ? -1 : 0;
 }
 
-// What goes on where one removal stops: folders below DEPTH_MAX are moved up to the top and removed from there.
-struct removal {
-    int top_fd;
-    dev_t device;
-    unsigned tried, moved;
-};
-
-// Never follows a link: a name is looked up in the folder that is open. A mount below stays, with what is in it.
-static void remove_below(struct removal *removal, int at_fd, const char *name, int depth)
-{
-    char spare[NAME_SIZE];
-    struct stat about;
-    if (depth >= DEPTH_MAX) {
-        snprintf(spare, sizeof(spare), ".deep-%u", removal->tried++);
-        removal->moved += renameat(at_fd, name, removal->top_fd, spare) == 0;
-        return;
-    }
-    int fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *folder = fd < 0 || fstat(fd, &about) < 0 || about.st_dev != removal->device ? NULL : fdopendir(fd);
-    for (const struct dirent *entry; folder && (entry = readdir(folder));)
-        if (!folder_is_dots(entry->d_name) && unlinkat(fd, entry->d_name, 0) < 0 && (errno == EISDIR || errno == EPERM))
-            remove_below(removal, fd, entry->d_name, depth + 1);
-    if (folder)
-        closedir(folder);
-    else if (fd >= 0)
-        close(fd);
-    (void)unlinkat(at_fd, name, AT_REMOVEDIR);
-}
-
-// The folder of one pod, in the open scratch folder: again while something deep was moved to its top.
-static void remove_pod(int scratch_fd, dev_t device, const char *pod_uuid)
-{
-    struct removal removal = {.device = device};
-    unsigned before;
-    do {
-        before = removal.moved;
-        removal.top_fd = openat(scratch_fd, pod_uuid, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (removal.top_fd < 0)
-            return;
-        remove_below(&removal, scratch_fd, pod_uuid, 0);
-        close(removal.top_fd);
-    } while (removal.moved > before);
-}
-
 // The folder where it carries our mark, else -1; its file system in out_device.
 static int open_marked(const char *scratch, dev_t *out_device)
 {
@@ -158,7 +113,7 @@ void volumes_remove(const char *scratch, const char *pod_uuid)
     int fd = open_marked(scratch, &device);
     if (fd < 0)
         return;
-    remove_pod(fd, device, pod_uuid);
+    removal_remove(fd, device, pod_uuid);
     close(fd);
 }
 
@@ -169,7 +124,7 @@ void volumes_sweep(const char *scratch, bool (*is_living)(const char *pod_uuid, 
     DIR *folder = fd < 0 ? NULL : fdopendir(fd);
     for (const struct dirent *entry; folder && (entry = readdir(folder));)
         if (uuid_is_valid(entry->d_name) && !is_living(entry->d_name, context))
-            remove_pod(fd, device, entry->d_name);
+            removal_remove(fd, device, entry->d_name);
     if (folder)
         closedir(folder);
     else if (fd >= 0)
