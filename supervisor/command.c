@@ -1,12 +1,13 @@
 #include "supervisor/command.h"
 
+#include "supervisor/removal.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -67,10 +68,11 @@ static void set_limits(const struct command_options *options, int failure_fd)
 // What the user cannot reach would fail in ways that are hard to read.
 static void check_needs(const struct command_options *options, int failure_fd)
 {
-    for (int i = 0; i < options->need_count; i++) {
-        tell_stage(failure_fd, options->needs[i]);
-        if (access(options->needs[i], R_OK) < 0)
-            fail(failure_fd, options->needs[i]);
+    size_t count;
+    for (char *const *need = handover_list(&options->said, HANDOVER_NEED, &count); *need; need++) {
+        tell_stage(failure_fd, *need);
+        if (access(*need, R_OK) < 0)
+            fail(failure_fd, *need);
     }
 }
 
@@ -93,7 +95,9 @@ static void drop_rights(const struct command_options *options, int failure_fd)
 static void check_needs_of_user(const struct command_options *options, int failure_fd)
 {
     int status = 0;
-    if (!options->changes_user || options->need_count == 0)
+    size_t count;
+    (void)handover_list(&options->said, HANDOVER_NEED, &count);
+    if (!options->changes_user || count == 0)
         return;
     pid_t pid = fork();
     if (pid == 0) {
@@ -107,7 +111,29 @@ static void check_needs_of_user(const struct command_options *options, int failu
 
 static bool keeps_rights(const struct command_options *options, enum command_part part)
 {
-    return part == COMMAND_AFTER || (part != COMMAND_BEFORE && options->keeps_rights);
+    return part == COMMAND_AFTER || part == COMMAND_CLEAR || (part != COMMAND_BEFORE && options->keeps_rights);
+}
+
+// What has rights gets the variables that the server chose for it, else two that are always the same.
+static char *const *environment_of(const struct command_options *options, enum command_part part)
+{
+    static char path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin", language[] = "LC_ALL=C";
+    static char *const FIXED[] = {path, language, NULL};
+    size_t count;
+    if (!keeps_rights(options, part))
+        return handover_list(&options->said, HANDOVER_VARIABLE, &count);
+    char *const *chosen = handover_list(&options->said, HANDOVER_RIGHTS_VARIABLE, &count);
+    return count > 0 ? chosen : FIXED;
+}
+
+// A child of its own: there may be much to remove, on a file system that does not answer.
+static _Noreturn void clear_folder(const struct command_options *options)
+{
+    struct stat about;
+    int fd = open(options->scratch, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &about) == 0)
+        removal_remove(fd, about.st_dev, options->uuid);
+    _exit(0);
 }
 
 static void take_terminal(const struct command_options *options, int fd, int failure_fd)
@@ -127,6 +153,13 @@ void command_reset_signals(void)
         (void)syscall(SYS_rt_sigaction, number, usual, NULL,
                       sizeof(uint64_t)); // refused for two that cannot be ignored
     sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static const char *folder_of(const struct command_options *options, enum command_part part)
+{
+    size_t count;
+    bool is_users = part == COMMAND_MAIN || part == COMMAND_PRE_STOP || part == COMMAND_SESSION;
+    return is_users ? handover_list(&options->said, HANDOVER_FOLDER, &count)[0] : "/";
 }
 
 static _Noreturn void run_child(const struct command_options *options, enum command_part part, char *const *argv,
@@ -154,14 +187,20 @@ static _Noreturn void run_child(const struct command_options *options, enum comm
         fail(failure_fd, "supervisor");
     umask(022); // not that of the server, which keeps secrets
     tell_stage(failure_fd, "working folder");
-    if (chdir(part == COMMAND_BEFORE || part == COMMAND_AFTER ? "/" : options->folder) < 0)
+    if (chdir(folder_of(options, part)) < 0)
         fail(failure_fd, "working folder");
-    int input = stdio->input >= 0 ? stdio->input : open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (input < 0 || dup2(input, STDIN_FILENO) < 0 || dup2(stdio->output, STDOUT_FILENO) < 0 ||
-        dup2(stdio->error, STDERR_FILENO) < 0)
+    if (part == COMMAND_CLEAR) {
+        close(failure_fd); // as exec does
+        clear_folder(options);
+    }
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nothing < 0 || dup2(stdio->input >= 0 ? stdio->input : nothing, STDIN_FILENO) < 0 ||
+        dup2(stdio->output >= 0 ? stdio->output : nothing, STDOUT_FILENO) < 0 ||
+        dup2(stdio->error >= 0 ? stdio->error : nothing, STDERR_FILENO) < 0)
         fail(failure_fd, "output");
     tell_stage(failure_fd, "command");
     command_reset_signals();
+    environ = (char **)environment_of(options, part); // also where the command is looked for
     execvp(argv[0], argv);
     fail(failure_fd, "command");
 }
@@ -225,18 +264,18 @@ static pid_t start(const struct command_options *options, enum command_part part
 pid_t command_start(const struct command_options *options, enum command_part part, int output_fd, int *out_errno,
                     const char **out_what)
 {
-    const char *const texts[COMMAND_AFTER + 1] = {
-        [COMMAND_BEFORE] = options->before, [COMMAND_PRE_STOP] = options->pre_stop, [COMMAND_AFTER] = options->after};
-    char shell[] = "/bin/sh", dash_c[] = "-c";
-    struct command_stdio stdio = {-1, output_fd, output_fd, false};
+    static const enum handover_kind WORDS[] = {[COMMAND_BEFORE] = HANDOVER_BEFORE,
+                                               [COMMAND_MAIN] = HANDOVER_COMMAND,
+                                               [COMMAND_PRE_STOP] = HANDOVER_PRE_STOP,
+                                               [COMMAND_AFTER] = HANDOVER_AFTER};
+    bool is_silent = part == COMMAND_AFTER; // a runtime says which container it has removed
+    struct command_stdio stdio = {-1, is_silent ? -1 : output_fd, is_silent ? -1 : output_fd, false};
+    size_t count;
     *out_errno = 0;
-    if (part == COMMAND_MAIN)
-        return start(options, part, options->argv, &stdio, out_errno, out_what);
-    char *text = texts[part] ? strdup(texts[part]) : NULL;
-    char *const argv[] = {shell, dash_c, text, NULL};
-    pid_t pid = text ? start(options, part, argv, &stdio, out_errno, out_what) : -1;
-    free(text);
-    return pid;
+    if (part == COMMAND_CLEAR)
+        return options->scratch ? start(options, part, NULL, &stdio, out_errno, out_what) : -1;
+    char *const *words = handover_list(&options->said, WORDS[part], &count);
+    return count > 0 ? start(options, part, words, &stdio, out_errno, out_what) : -1;
 }
 
 pid_t command_start_session(const struct command_options *options, char *const *argv, const struct command_stdio *stdio,

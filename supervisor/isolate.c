@@ -2,6 +2,7 @@
 
 #include "supervisor/state.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -21,7 +22,7 @@
 #include <unistd.h>
 
 enum {
-    TREES_MAX = ISOLATE_KEPT_MAX + COMMAND_NEEDS_MAX + 1,
+    TREES_MAX = HANDOVER_KEPT_MAX + HANDOVER_NEEDS_MAX + 1,
     FOLDER_MODE = 0755,
     TMP_MODE = 01700,
     GROUPS_MAX = 256,
@@ -99,7 +100,8 @@ static void keep(struct work *work, const char *path, bool is_asked_for)
 {
     struct tree *tree = &work->trees[work->tree_count];
     struct stat about;
-    if (!path || work->tree_count == TREES_MAX || !realpath(path, tree->path))
+    assert(work->tree_count < TREES_MAX); // handover.h bounds them
+    if (!realpath(path, tree->path))
         return;
     bool is_hidden = false;
     for (int i = 0; i < SHARED_COUNT; i++) {
@@ -119,18 +121,19 @@ static void keep_as_user(struct work *work)
     const struct command_options *options = work->options;
     gid_t groups[GROUPS_MAX];
     int count = getgroups(GROUPS_MAX, groups);
+    size_t said;
     if (options->changes_user) {
         check(work, count >= 0 && setgroups((size_t)options->group_count, options->groups) == 0, "user");
         setfsgid(options->group);
         setfsuid(options->user);
     }
-    for (int i = 0; i < work->isolation->kept_count; i++)
-        keep(work, work->isolation->kept[i], false);
+    for (char *const *kept = handover_list(&options->said, HANDOVER_KEPT, &said); *kept; kept++)
+        keep(work, *kept, false);
     tell_stage(work, "working folder");
-    keep(work, options->folder, false);
-    for (int i = 0; i < options->need_count; i++) {
-        tell_stage(work, options->needs[i]);
-        keep(work, options->needs[i], true);
+    keep(work, handover_list(&options->said, HANDOVER_FOLDER, &said)[0], false);
+    for (char *const *need = handover_list(&options->said, HANDOVER_NEED, &said); *need; need++) {
+        tell_stage(work, *need);
+        keep(work, *need, true);
     }
     if (!options->changes_user)
         return;
@@ -321,35 +324,8 @@ bool isolate(struct isolation *isolation, const struct command_options *options,
     return word.code == 0;
 }
 
-// The empty folders in which what was kept was put: their names are the server's own, and nobody's choice.
-static void remove_places(const struct isolation *isolation, int shared)
+void isolate_leave(const struct isolation *isolation)
 {
-    char path[PLACE_SIZE];
-    for (int i = 0; i < isolation->kept_count; i++) {
-        if (!is_below(isolation->kept[i], SHARED[shared]))
-            continue;
-        int top = snprintf(path, sizeof(path), "%s/%s", isolation->place, OWN[shared]);
-        if (top >= PLACE_SIZE)
-            return;
-        snprintf(path + top, sizeof(path) - (size_t)top, "%s", isolation->kept[i] + strlen(SHARED[shared]));
-        for (char *end = path + strlen(path); end > path + top; end = strrchr(path, '/')) {
-            *end = '\0';
-            (void)rmdir(path);
-        }
-    }
-}
-
-bool isolate_put_away(const struct isolation *isolation)
-{
-    char path[PLACE_SIZE];
     if (isolation->host_fd >= 0)
         (void)setns(isolation->host_fd, CLONE_NEWNS);
-    if (!isolation->place)
-        return false;
-    for (int i = 0; i < SHARED_COUNT; i++) {
-        remove_places(isolation, i);
-        snprintf(path, sizeof(path), "%s/%s", isolation->place, OWN[i]);
-        (void)rmdir(path);
-    }
-    return rmdir(isolation->place) == 0;
 }

@@ -6,24 +6,17 @@
 #pragma once
 #include "supervisor/command.h"
 
-enum {
-    ISOLATE_KEPT_MAX = 16
-};
-
 struct isolation {
     int64_t shm_bytes;  // of /dev/shm, with an IPC of its own; 0: the host's
     pid_t join;         // the supervisor of another pod of the workload, whose shared memory it is; 0: none
     int64_t join_start; // its start time
     const char *place;  // a folder of the pod's own, below which tmp and var-tmp are; NULL: the host's
-    // Folders below /tmp and /var/tmp that stay the host's, beside the command's own folder and its needs.
-    const char *kept[ISOLATE_KEPT_MAX];
-    int kept_count;
-    int host_fd; // set: the host's namespace of mounts; -1: the pod has no other
+    int host_fd;        // set: the host's namespace of mounts; -1: the pod has no other
 };
 
-// Makes this process's namespaces. False: *out_errno and *out_what say why not. Nothing holds it up for longer than
+// Makes this process's namespaces; what is to be kept of the host's /tmp and /var/tmp is handed over, beside the
+// command's own folder and its needs. False: *out_errno and *out_what say why not. Nothing holds it up for longer than
 // options->await says.
 bool isolate(struct isolation *isolation, const struct command_options *options, int *out_errno, const char **out_what);
-// Goes back to the host's mounts, and removes the pod's own folders where they are empty: whether nothing is left to
-// remove.
-bool isolate_put_away(const struct isolation *isolation);
+// Goes back to the host's mounts.
+void isolate_leave(const struct isolation *isolation);

@@ -1,8 +1,9 @@
-// One command, from its start to the end of its last process. Started by the server with the pod's environment:
+// One command, from its start to the end of its last process. Started by the server, without any variable:
 //
-//   prorata-supervisor [OPTION VALUE]... -- COMMAND [ARGUMENT]...
+//   prorata-supervisor --uuid UUID [OPTION VALUE]...
 //
-// and the descriptors of pod_folder.h. SIGTERM asks it to stop the command.
+// and the descriptors of pod_folder.h. The options are numbers and paths of the server's own; all that a submission
+// says, the command too, comes by a descriptor (handover.h). SIGTERM asks it to stop the command.
 #include "supervisor/command.h"
 #include "supervisor/isolate.h"
 #include "supervisor/log_writer.h"
@@ -39,6 +40,7 @@ enum {
 
 struct supervisor {
     const char *uuid;
+    bool is_understood; // what it was started with
     struct command_options command;
     struct isolation isolation;
     int64_t log_file_max, log_total_max;
@@ -100,9 +102,7 @@ static bool read_process(const char *text, struct isolation *isolation)
 static bool read_option(struct supervisor *supervisor, const char *name, const char *value)
 {
     if (strcmp(name, "--uuid") == 0)
-        supervisor->uuid = value;
-    else if (strcmp(name, "--folder") == 0)
-        supervisor->command.folder = value;
+        supervisor->uuid = supervisor->command.uuid = value;
     else if (strcmp(name, "--cgroup") == 0)
         supervisor->command.cgroup = value;
     else if (strcmp(name, "--cgroup-v1") == 0 && supervisor->command.cgroup_v1_count < COMMAND_CGROUPS_V1_MAX)
@@ -113,18 +113,10 @@ static bool read_option(struct supervisor *supervisor, const char *name, const c
         return read_process(value, &supervisor->isolation);
     else if (strcmp(name, "--place") == 0)
         supervisor->isolation.place = value;
-    else if (strcmp(name, "--keep") == 0 && supervisor->isolation.kept_count < ISOLATE_KEPT_MAX)
-        supervisor->isolation.kept[supervisor->isolation.kept_count++] = value;
-    else if (strcmp(name, "--before") == 0)
-        supervisor->command.before = value;
-    else if (strcmp(name, "--pre-stop") == 0)
-        supervisor->command.pre_stop = value;
-    else if (strcmp(name, "--after") == 0)
-        supervisor->command.after = value;
+    else if (strcmp(name, "--scratch") == 0)
+        supervisor->command.scratch = value;
     else if (strcmp(name, "--keeps-rights") == 0)
         supervisor->command.keeps_rights = strcmp(value, "yes") == 0;
-    else if (strcmp(name, "--needs") == 0 && supervisor->command.need_count < COMMAND_NEEDS_MAX)
-        supervisor->command.needs[supervisor->command.need_count++] = value;
     else if (strcmp(name, "--user") == 0)
         return read_user(value, &supervisor->command);
     else if (strcmp(name, "--grace") == 0)
@@ -150,14 +142,10 @@ static bool read_option(struct supervisor *supervisor, const char *name, const c
 
 static bool read_options(struct supervisor *supervisor, int argc, char **argv)
 {
-    int at = 1;
-    for (; at + 1 < argc && strcmp(argv[at], "--") != 0; at += 2)
-        if (!read_option(supervisor, argv[at], argv[at + 1]))
-            return false;
-    if (at + 1 >= argc || strcmp(argv[at], "--") != 0 || !supervisor->uuid)
-        return false;
-    supervisor->command.argv = argv + at + 1;
-    return true;
+    bool is_known = argc % 2 == 1;
+    for (int at = 1; at + 1 < argc; at += 2)
+        is_known = read_option(supervisor, argv[at], argv[at + 1]) && is_known;
+    return is_known && supervisor->uuid;
 }
 
 static void read_boot(char boot[64])
@@ -174,7 +162,7 @@ static bool open_all(struct supervisor *supervisor)
 {
     sigset_t signals;
     char boot[64];
-    close_range(POD_HOME_FD + 1, UINT_MAX, 0);
+    close_range(POD_HANDOVER_FD + 1, UINT_MAX, 0);
     log_writer_init(&supervisor->log, POD_FOLDER_FD, supervisor->log_file_max, supervisor->log_total_max,
                     supervisor->disk_reserve);
     for (int fd = POD_STATE_FD; fd <= POD_HOME_FD; fd++)
@@ -407,7 +395,9 @@ static void write_end(const struct supervisor *supervisor)
 // What has to be done before: a storage that is fetched. False: it could not, or everything was stopped meanwhile.
 static bool prepare(struct supervisor *supervisor, int *out_errno, const char **out_what)
 {
-    if (!supervisor->command.before)
+    size_t count;
+    (void)handover_list(&supervisor->command.said, HANDOVER_BEFORE, &count);
+    if (count == 0)
         return true;
     if (!run_part(supervisor, COMMAND_BEFORE, out_errno, out_what))
         return false;
@@ -428,18 +418,28 @@ static bool run_main(struct supervisor *supervisor, int *out_errno, const char *
     return true;
 }
 
-// Puts away what the command leaves elsewhere: a container. Nothing may hold it up for long.
+// Puts away what the command leaves elsewhere: a container, the pod's own folders. Nothing may hold it up for long.
 static void put_away(struct supervisor *supervisor)
 {
-    int code;
+    int code, status = supervisor->status;
     const char *what;
-    if (isolate_put_away(&supervisor->isolation) || !supervisor->command.after)
-        return;
-    int status = supervisor->status;
+    isolate_leave(&supervisor->isolation);
     supervisor->is_stopping = supervisor->is_told = true;
-    supervisor->kill_at_ms = monotonic_ms() + AFTER_MS;
-    (void)run_part(supervisor, COMMAND_AFTER, &code, &what);
+    for (enum command_part part = COMMAND_AFTER; part <= COMMAND_CLEAR; part++) {
+        supervisor->kill_at_ms = monotonic_ms() + AFTER_MS;
+        (void)run_part(supervisor, part, &code, &what);
+    }
     supervisor->status = status;
+}
+
+// Nothing is done with a part of it.
+static bool take_over(struct supervisor *supervisor, int *out_errno, const char **out_what)
+{
+    bool is_whole = handover_read(POD_HANDOVER_FD, &supervisor->command.said);
+    close(POD_HANDOVER_FD);
+    *out_errno = 0;
+    *out_what = "its supervisor is of another version: restart the server";
+    return is_whole && supervisor->is_understood;
 }
 
 static int run(struct supervisor *supervisor)
@@ -452,7 +452,8 @@ static int run(struct supervisor *supervisor)
     bool is_open = open_all(supervisor), was_run = false;
     if (!is_open)
         code = errno;
-    else if (isolate(&supervisor->isolation, &supervisor->command, &code, &what) && prepare(supervisor, &code, &what))
+    else if (take_over(supervisor, &code, &what) &&
+             isolate(&supervisor->isolation, &supervisor->command, &code, &what) && prepare(supervisor, &code, &what))
         was_run = run_main(supervisor, &code, &what);
     segments_remove(&supervisor->segments);
     char why[64];
@@ -463,6 +464,7 @@ static int run(struct supervisor *supervisor)
         write_end(supervisor);
     else
         state_write("refused %" PRId64 " %d %s", state_now_ms(), code, why);
+    handover_done(&supervisor->command.said);
     for (int i = 0; i < supervisor->command.cgroup_v1_count; i++)
         (void)rmdir(supervisor->command.cgroups_v1[i]); // a server started elsewhere would not find it
     return was_run ? 0 : 1;                             // the server sees the end of this process
@@ -470,15 +472,15 @@ static int run(struct supervisor *supervisor)
 
 int main(int argc, char **argv)
 {
-    static struct supervisor supervisor = {.command = {.folder = "/"},
-                                           .log_file_max = 16 << 20,
+    static struct supervisor supervisor = {.log_file_max = 16 << 20,
                                            .log_total_max = 128 << 20,
                                            .pre_stop = -1,
                                            .grace_ms = DEFAULT_GRACE_MS,
                                            .start_ms = START_MS,
                                            .tell_ms = TELL_MS,
                                            .kill_at_ms = INT64_MAX};
-    if (!read_options(&supervisor, argc, argv)) {
+    supervisor.is_understood = read_options(&supervisor, argc, argv);
+    if (!supervisor.uuid) {
         static const char USAGE[] = "prorata-supervisor is started by prorata, one for each pod; see its README\n";
         (void)!write(STDERR_FILENO, USAGE, sizeof(USAGE) - 1);
         return EXIT_USAGE;

@@ -59,7 +59,8 @@ enum {
     POD_LOG_PREFIX_LENGTH = POD_LOG_TIME_LENGTH + 3, // TIME, blank, F or P, blank
     POD_LOG_PART_MAX = 16384,                        // bytes of text in one line of the log
     // Descriptors that a supervisor inherits.
-    POD_STATE_FD = 3,  // the state, locked, for appending
-    POD_FOLDER_FD = 4, // the pod's folder
-    POD_HOME_FD = 5,   // the folder above it, with the socket
+    POD_STATE_FD = 3,    // the state, locked, for appending
+    POD_FOLDER_FD = 4,   // the pod's folder
+    POD_HOME_FD = 5,     // the folder above it, with the socket
+    POD_HANDOVER_FD = 6, // what the submission says (handover.h)
 };

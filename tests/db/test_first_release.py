@@ -11,6 +11,7 @@ import time
 
 import old_folder
 import pytest
+from handover import HANDOVER_FD, handover
 from servers import PRORATA, Server
 
 COMPLETED, STOPPED = 30000, 15000
@@ -68,41 +69,41 @@ def many(count, first, name, phase, desired, pod_status):
 
 
 class OldPod:
-    """A pod as the first program started it: its supervisor's options, descriptors and lock."""
+    """A pod as the first program started it: the words that its supervisor shows, its descriptors and lock. What it
+    says, too, came with its words then, and comes by a descriptor now: the supervisor itself is this version's."""
 
     def __init__(self, home):
         self.folder = home / POD
         self.folder.mkdir(parents=True, mode=0o700)
         home.chmod(0o700)
         supervisor = pathlib.Path(PRORATA).with_name("prorata-supervisor")
+        variables = {"PATH": os.environ["PATH"], "HOME": "/tmp", "PRORATA_POD": POD}
+        handed = handover(["/bin/sh", "-c", SCRIPT], variables, "/tmp")
         self.process = subprocess.Popen(
             [
-                "/bin/sh",
+                "bash",
                 "-c",
-                f'exec 3>>{self.folder}/state 4<{self.folder} 5<{home}; flock -n 3 || exit 1; exec "$@"',
-                "sh",
+                f"exec {HANDOVER_FD}<&{handed} 3>>{self.folder}/state 4<{self.folder} 5<{home}; "
+                'flock -n 3 || exit 1; exec "$@"',
+                "bash",
                 str(supervisor),
                 "--uuid",
                 POD,
-                "--folder",
-                "/tmp",
                 "--log-file-max",
                 "16777216",
                 "--log-total-max",
                 "134217728",
                 "--grace",
                 "30000",
-                "--",
-                "/bin/sh",
-                "-c",
-                SCRIPT,
             ],
+            pass_fds=[handed],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env={"PATH": os.environ["PATH"], "HOME": "/tmp", "PRORATA_POD": POD},
+            env=variables,
             start_new_session=True,
         )
+        os.close(handed)
         until = time.monotonic() + 60
         while not (self.folder / "state").exists() or not self.pid():
             assert time.monotonic() < until and self.process.poll() is None

@@ -12,12 +12,16 @@ RUNS = "echo $CUDA_VISIBLE_DEVICES; echo up; while true; do sleep 0.05; done"
 
 
 def processes_of(uuid):
-    """The processes that carry a pod's uuid in their environment, zombies left out."""
-    found = []
+    """The processes that carry a pod's uuid in their environment, and its supervisor, which has none; zombies left
+    out."""
+    found, supervisor = [], b"prorata-supervisor\0--uuid\0" + uuid.encode() + b"\0"
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                if f"PRORATA_POD={uuid}".encode() in (entry / "environ").read_bytes().split(b"\0"):
+                variables = (entry / "environ").read_bytes().split(b"\0")
+                if f"PRORATA_POD={uuid}".encode() in variables or (entry / "cmdline").read_bytes().startswith(
+                    supervisor
+                ):
                     found.append(int(entry.name))
             except OSError:
                 pass

@@ -301,10 +301,10 @@ def test_of_a_shared_gpu_each_pod_uses_the_memory_of_its_processes(machine, gpus
     both = [server.submit(name, "team-a", 0, spec=spec) for name in ("one", "two")]
     for workload in both:
         wait_log(server, workload, "up")
-    gpus.set(0, "used=9000 proc=pod:1000")  # of the supervisor, the shell and its sleep
+    gpus.set(0, "used=9000 proc=pod:1000")  # of the shell and its sleep
     for workload in both:
         (pod,) = server.get(f"/api/v1/workloads/{workload}/pods").json["pods"]
-        wait_most(server, f"workloads/{workload}/pods/{pod['id']}", "GPU_MEMORY_USAGE_BYTES", 3000 << 20)
+        wait_most(server, f"workloads/{workload}/pods/{pod['id']}", "GPU_MEMORY_USAGE_BYTES", 2000 << 20)
 
 
 def test_idle_limits_go_by_what_the_driver_measures(machine, gpus):

@@ -150,8 +150,8 @@ def test_the_bound_is_known_after_a_restart(start):
     wait_log(server, workload, "up")
     server.kill()
     server.start()
-    pod = next(iter(supervisors_of(server)))
-    leader = processes_of(pod)[0]
+    pod, supervisor = next(iter(supervisors_of(server).items()))
+    leader = next(pid for pid in processes_of(pod) if pid != supervisor)
     home = dict(
         word.split(b"=", 1)
         for word in pathlib.Path(f"/proc/{leader}/environ").read_bytes().split(b"\0")

@@ -9,6 +9,7 @@ import sys
 import time
 
 import pytest
+from handover import HANDOVER_FD, handover, sealed
 from servers import PRORATA
 
 SUPERVISOR = pathlib.Path(PRORATA).with_name("prorata-supervisor")
@@ -71,24 +72,12 @@ def supervise(tmp_path):
     folder.mkdir()
     started = []
 
-    def start(words, *options, prefix=()):
-        started.append(
-            subprocess.Popen(
-                [
-                    "/bin/sh",
-                    "-c",
-                    f'exec "$@" 3>>{folder}/state 4<{folder} 5<{home}',
-                    "sh",
-                    *prefix,
-                    str(SUPERVISOR),
-                    "--uuid",
-                    UUID,
-                    *options,
-                    "--",
-                    *words,
-                ]
-            )
-        )
+    def start(words, *options, prefix=(), handed=None):
+        fd = handover(words, {"PATH": os.environ["PATH"]}) if handed is None else handed
+        command = f'exec "$@" {HANDOVER_FD}<&{fd} 3>>{folder}/state 4<{folder} 5<{home}'
+        words = ["bash", "-c", command, "bash", *prefix, str(SUPERVISOR), "--uuid", UUID, *options]
+        started.append(subprocess.Popen(words, pass_fds=[fd]))
+        os.close(fd)
         return started[-1], folder
 
     yield start
@@ -203,3 +192,34 @@ def test_an_order_to_stop_before_the_command_runs_is_not_forgotten(supervise):
     process.terminate()
     process.wait(timeout=60)
     assert state.read_text().splitlines()[-1].split()[2:4] == ["-1", str(int(signal.SIGTERM))]
+
+
+@pytest.mark.parametrize(
+    "handed",
+    [
+        lambda: sealed(b"prorata 1\0cecho\0cran\0f/\0.\0", seals=0),
+        lambda: sealed(b"prorata 1\0cecho\0cran\0f/\0"),
+        lambda: sealed(b"prorata 2\0cecho\0cran\0f/\0.\0"),
+        lambda: os.open("/dev/null", os.O_RDONLY),
+        lambda: handover(["echo", "ran"], n=["/"] * 33),
+    ],
+    ids=["can be changed", "is torn", "of another version", "no memfd", "too many paths"],
+)
+def test_what_is_not_handed_over_whole_starts_nothing(supervise, handed):
+    process, folder = supervise([], handed=handed())
+    process.wait(timeout=15)
+    assert (folder / "state").read_text().splitlines()[-1].startswith("refused ") and log_of(folder) == ""
+
+
+def test_an_option_of_another_version_starts_nothing_and_says_so(supervise):
+    """A server that was replaced on the disk and not yet started again starts supervisors of the new version."""
+    process, folder = supervise(["echo", "ran"], "--before", "true")
+    process.wait(timeout=15)
+    assert "restart the server" in (folder / "state").read_text() and log_of(folder) == ""
+
+
+def test_a_command_has_the_variables_that_were_handed_over_and_no_others(supervise):
+    process, folder = supervise([], handed=handover(["env"], {"ONE": "1", "PATH": "/usr/bin:/bin"}))
+    process.wait(timeout=15)
+    said = [line.split(" ", 2)[2] for line in log_of(folder).splitlines()]
+    assert said == ["ONE=1", "PATH=/usr/bin:/bin"]

@@ -1,7 +1,6 @@
 // How a pod is started once it is known whether its image is used: the words for the runtime, or the command itself.
 #include "backends/local/specification/honours.h"
 #include "backends/local/specification/launch.h"
-#include "backends/local/specification/shell_quote.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/error.h"
@@ -168,25 +167,38 @@ static int write_environment(struct arena *arena, struct launch *launch, struct 
     return rc;
 }
 
-// The client of a runtime runs with the server's rights: nothing that the user has chosen may be in its environment.
+static char **runtime_words(const struct image_answer *answer, const char *const first[2], const char *name,
+                            char *const *more, struct arena *arena)
+{
+    struct words words = {.arena = arena};
+    add(&words, answer->runtime_path);
+    for (size_t i = 0; i < 2 && first[i]; i++)
+        add(&words, first[i]);
+    add(&words, name);
+    add_all(&words, more);
+    return words.items;
+}
+
+// The client of a runtime runs with the server's rights: nothing that the user has chosen may be in its environment,
+// and no shell reads what he has written.
 static void keep_rights(const char *uuid, const struct image_answer *answer, struct arena *arena, struct launch *launch)
 {
     static const char *const KEPT[] = {"PATH", "HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST", "CONTAINER_HOST", "TMPDIR"};
-    const char *name = arena_printf(arena, "prorata-%s", uuid), *path = shell_quote(answer->runtime_path, arena);
+    static char *const NONE[] = {NULL};
+    const char *name = arena_printf(arena, "prorata-%s", uuid);
     size_t count = sizeof(KEPT) / sizeof(KEPT[0]), at = 0;
-    launch->environment = arena_array(arena, count + 2, sizeof(*launch->environment));
+    char **environment = arena_array(arena, count + 2, sizeof(*environment));
     for (size_t i = 0; i < count; i++)
         if (getenv(KEPT[i]))
-            launch->environment[at++] = arena_printf(arena, "%s=%s", KEPT[i], getenv(KEPT[i]));
-    launch->environment[at] = arena_printf(arena, "PRORATA_POD=%s", uuid);
+            environment[at++] = arena_printf(arena, "%s=%s", KEPT[i], getenv(KEPT[i]));
+    environment[at] = arena_printf(arena, "PRORATA_POD=%s", uuid);
+    launch->environment = launch->rights_environment = environment; // the pod's own is in a file that the runtime reads
     launch->keeps_rights = true;
     launch->folder = "/";
     launch->container = arena_strdup(arena, answer->runtime_path);
-    launch->after =
-        arena_printf(arena, "%s rm --force %s >/dev/null 2>&1\n%s", path, name, launch->after ? launch->after : "");
+    launch->after = runtime_words(answer, (const char *const[]){"rm", "--force"}, name, NONE, arena);
     if (launch->pre_stop)
-        launch->pre_stop =
-            arena_printf(arena, "%s exec %s /bin/sh -c %s", path, name, shell_quote(launch->pre_stop, arena));
+        launch->pre_stop = runtime_words(answer, (const char *const[]){"exec", NULL}, name, launch->pre_stop, arena);
 }
 
 static int use_image(const struct local_options *options, const char *uuid, const struct image_answer *answer,

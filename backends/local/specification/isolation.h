@@ -21,10 +21,9 @@ bool isolation_is_possible(char out_reason[ISOLATION_REASON_SIZE]);
 
 // What a supervisor is told.
 struct isolation {
-    int64_t shm_bytes;      // 0: the host's shared memory
-    const char *place;      // NULL: the host's /tmp
-    const char *kept[4];    // folders that stay the host's; NULL: no more
-    const char *end_script; // a shell command that removes the place
+    int64_t shm_bytes;   // 0: the host's shared memory
+    const char *place;   // NULL: the host's /tmp
+    const char *kept[4]; // folders that stay the host's; NULL: none there
 };
 // Makes the pod's own folders, root's until the supervisor hands them over.
 int isolation_make(const struct isolation *isolation, struct error *err);

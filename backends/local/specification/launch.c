@@ -19,9 +19,8 @@
 #include <unistd.h>
 
 enum {
-    OPTIONS_MAX = 148, // 32 paths that are needed among them
-    NEEDS_MAX = 32,
-    REPOSITORIES_MAX = 8,  // of this machine
+    OPTIONS_MAX = 64,
+    PASSED_COUNT = POD_HANDOVER_FD - POD_STATE_FD + 1,
     LOG_FILES_OF_POD = 32, // how finely a log is cut
     FILE_MODE = 0600,
     PROJECT_PROCESSES_MAX = 4 * CGROUP_PROCESSES_MAX // the limit counts all of a user's
@@ -34,7 +33,7 @@ struct words {
 
 static void add_option(struct words *words, const char *name, char *value)
 {
-    assert(words->count + 3 <= OPTIONS_MAX); // "--" is still to come
+    assert(words->count + 3 <= OPTIONS_MAX); // the NULL is still to come
     words->items[words->count++] = (char *)name;
     words->items[words->count++] = value;
 }
@@ -63,7 +62,6 @@ static struct isolation isolation_of(const struct local_options *options, const 
     isolation.kept[1] = launch->reaches_workload ? options->scratch : isolation.place;
     isolation.kept[2] = isolation_mps_folder();
     isolation.kept[3] = launch->runtime ? options->images_folder : NULL;
-    isolation.end_script = volumes_remove_script(isolation.place, arena);
     return isolation;
 }
 
@@ -75,30 +73,15 @@ static void add_isolation(struct words *words, const struct isolation *isolation
     if (isolation->shm_bytes && launch->join)
         add_option(words, "--join", arena_printf(arena, "%d:%llu", (int)launch->join, launch->join_start));
     add_text(words, "--place", isolation->place, arena);
-    for (size_t i = 0; i < sizeof(isolation->kept) / sizeof(isolation->kept[0]); i++)
-        add_text(words, "--keep", isolation->kept[i], arena);
-    static const char FILE_URL[] = "file://";
-    for (size_t i = 0, count = 0; isolation->place && i < launch->volumes.count && count < REPOSITORIES_MAX; i++) {
-        const char *url = launch->volumes.items[i].url;
-        if (url && strncmp(url, FILE_URL, strlen(FILE_URL)) == 0)
-            url += strlen(FILE_URL);
-        if (url && url[0] == '/') {
-            add_text(words, "--keep", url, arena);
-            count++;
-        }
-    }
 }
 
+// Numbers, and paths of the server's own: everybody can read them.
 static char **make_arguments(const struct local_options *options, const struct cgroups *cgroups, const char *uuid,
                              const struct launch *launch, const struct isolation *isolation, struct arena *arena)
 {
     struct words words = {.count = 0};
-    size_t count = 0;
-    while (launch->argv[count])
-        count++;
     words.items[words.count++] = arena_strdup(arena, "prorata-supervisor");
     add_option(&words, "--uuid", arena_strdup(arena, uuid));
-    add_option(&words, "--folder", arena_strdup(arena, launch->folder));
     add_option(&words, "--log-file-max", arena_printf(arena, "%" PRId64, options->logs.pod_bytes / LOG_FILES_OF_POD));
     add_option(&words, "--log-total-max", arena_printf(arena, "%" PRId64, options->logs.pod_bytes));
     add_option(&words, "--disk-reserve", arena_printf(arena, "%" PRId64, options->disk_reserve));
@@ -114,38 +97,30 @@ static char **make_arguments(const struct local_options *options, const struct c
     if (!cgroups->has_pids && !launch->keeps_rights && launch->user.is_projects)
         add_option(&words, "--processes", arena_printf(arena, "%d", PROJECT_PROCESSES_MAX));
     add_option(&words, "--grace", arena_printf(arena, "%" PRId64, launch->grace_ms));
-    add_text(&words, "--before", launch->before, arena);
-    add_text(&words, "--pre-stop", launch->pre_stop, arena);
-    add_text(&words, "--after", launch->after ? launch->after : isolation->end_script, arena);
+    if (isolation->place || volumes_have_folder(&launch->volumes))
+        add_text(&words, "--scratch", options->scratch, arena);
     add_isolation(&words, isolation, launch, arena);
     add_text(&words, "--keeps-rights", launch->keeps_rights ? "yes" : NULL, arena);
-    for (size_t i = 0, count_needs = 0; i < launch->volumes.count && count_needs < NEEDS_MAX; i++)
-        if (launch->volumes.items[i].kind == VOLUME_HOST_PATH) {
-            add_text(&words, "--needs", launch->volumes.items[i].place, arena);
-            count_needs++;
-        }
     if (launch->user.changes) {
         char *user = arena_printf(arena, "%u:", (unsigned)launch->user.id);
         for (int i = 0; i < launch->user.group_count; i++)
             user = arena_printf(arena, "%s%s%u", user, i ? "," : "", (unsigned)launch->user.groups[i]);
         add_option(&words, "--user", user);
     }
-    words.items[words.count++] = arena_strdup(arena, "--");
-    char **all = arena_array(arena, words.count + count + 1, sizeof(*all));
+    char **all = arena_array(arena, words.count + 1, sizeof(*all));
     memcpy(all, words.items, words.count * sizeof(*all));
-    memcpy(all + words.count, launch->argv, count * sizeof(*all));
     return all;
 }
 
-// dup2 to 3, 4 and 5 in the child: first out of the way, since a source may be another's target.
-static void pass_descriptors(posix_spawn_file_actions_t *actions, const int fds[3])
+// dup2 to 3 and up in the child: first out of the way, since a source may be another's target.
+static void pass_descriptors(posix_spawn_file_actions_t *actions, const int fds[PASSED_COUNT])
 {
     enum {
         OUT_OF_THE_WAY = 500
     };
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < PASSED_COUNT; i++)
         posix_spawn_file_actions_adddup2(actions, fds[i], OUT_OF_THE_WAY + i);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < PASSED_COUNT; i++) {
         posix_spawn_file_actions_adddup2(actions, OUT_OF_THE_WAY + i, POD_STATE_FD + i);
         posix_spawn_file_actions_addclose(actions, OUT_OF_THE_WAY + i);
     }
@@ -189,11 +164,26 @@ static int write_file(int folder_fd, const char *name, const char *text, struct 
     return is_written ? 0 : error_set(err, ERROR_UNAVAILABLE, "the pod's %s: %s", name, strerror(code));
 }
 
+// Without any variable: a program with rights obeys some, even before it begins.
+static pid_t spawn(const struct local_options *options, char *const *arguments, const int fds[PASSED_COUNT],
+                   struct error *err)
+{
+    static char *const NO_VARIABLES[] = {NULL};
+    pid_t pid;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    pass_descriptors(&actions, fds);
+    int rc = posix_spawn(&pid, options->supervisor, &actions, NULL, arguments, NO_VARIABLES);
+    posix_spawn_file_actions_destroy(&actions);
+    return rc == 0 ? pid : error_set(err, ERROR_UNAVAILABLE, "the supervisor cannot be started: %s", strerror(rc));
+}
+
 pid_t launch_start(const struct local_options *options, const struct cgroups *cgroups, const char *uuid, int home_fd,
                    int folder_fd, const struct launch *launch, struct error *err)
 {
     struct arena arena;
     pid_t pid = -1;
+    int state_fd = -1, handover_fd = -1;
     arena_init(&arena);
     struct isolation isolation = isolation_of(options, launch, uuid, &arena);
     if ((launch->home && homes_make(launch->home, &launch->user, err) < 0) ||
@@ -201,21 +191,20 @@ pid_t launch_start(const struct local_options *options, const struct cgroups *cg
         write_file(folder_fd, POD_ENVIRONMENT_FILE, launch->environment_file, err) < 0 ||
         write_file(folder_fd, POD_ROW_FILE, launch->record, err) < 0)
         goto done;
-    int state_fd = pod_folder_create_state(folder_fd, err);
+    if (launch_hand_over(launch, &isolation, &handover_fd, err) < 0)
+        goto done;
+    state_fd = pod_folder_create_state(folder_fd, err);
     if (state_fd < 0)
         goto done;
     if (!write_holdings(options, launch, &isolation, state_fd, &arena))
         log_write(LOG_WARN, "backends", "pod=%s: what it holds is not written down: %s", uuid, strerror(errno));
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    pass_descriptors(&actions, (const int[]){state_fd, folder_fd, home_fd});
-    int rc = posix_spawn(&pid, options->supervisor, &actions, NULL,
-                         make_arguments(options, cgroups, uuid, launch, &isolation, &arena), launch->environment);
-    posix_spawn_file_actions_destroy(&actions);
-    close(state_fd); // the lock stays with the supervisor's copy
-    if (rc != 0)
-        pid = error_set(err, ERROR_UNAVAILABLE, "the supervisor cannot be started: %s", strerror(rc));
+    pid = spawn(options, make_arguments(options, cgroups, uuid, launch, &isolation, &arena),
+                (const int[]){state_fd, folder_fd, home_fd, handover_fd}, err);
 done:
+    if (state_fd >= 0)
+        close(state_fd); // the lock stays with the supervisor's copy
+    if (handover_fd >= 0)
+        close(handover_fd);
     arena_done(&arena);
     return pid;
 }

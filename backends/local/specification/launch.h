@@ -8,6 +8,7 @@
 #include "backends/local/users/users.h"
 
 struct arena;
+struct isolation;
 struct local_pods;
 
 struct launch {
@@ -15,15 +16,16 @@ struct launch {
     const char *home;            // a folder of the workload's own, to be made; NULL: the user's
     char **command, **arguments; // the specification's words; ends with NULL
     char **argv;                 // what is started
-    char **environment;          // of what is started
+    char **environment;          // of the pod's processes
+    char **rights_environment;   // of what keeps rights: the server's own; NULL: nothing does
     size_t machine_variables;    // so many of it, in front, are about this machine and mean nothing in an image
     const char *devices;         // their names, parted by commas
     const char *folder;          // working folder on the machine
     const char *image_folder;    // working folder in an image; NULL: the image's own
-    const char *before;          // shell commands; NULL: none
-    const char *pre_stop;
+    char **before;               // further words; NULL: none
+    char **pre_stop;
     int64_t grace_ms; // to stop, where the order's own cannot be read
-    const char *after;
+    char **after;
     const char *container;        // the runtime's program; NULL: runs on the machine itself
     const char *environment_file; // its text, for a container; NULL: none
     bool keeps_rights;            // argv drops them itself
@@ -62,6 +64,9 @@ int launch_read(const struct local_options *options, const struct local_pods *po
 // ERROR_INVALID: neither is possible.
 int launch_decide(const struct local_options *options, const char *uuid, const struct image_answer *answer,
                   unsigned unbounded, struct arena *arena, struct launch *launch, struct error *err);
+// launch_handover.c: what is said of it, as its supervisor reads it (supervisor/handover.h): a sealed file without a
+// name, which the caller closes. ERROR_INVALID: there is too much of it.
+int launch_hand_over(const struct launch *launch, const struct isolation *isolation, int *out_fd, struct error *err);
 // launch.c. Starts the supervisor in the pod's folder, which must be open and hold nothing yet. Returns its process;
 // -1: err.
 pid_t launch_start(const struct local_options *options, const struct cgroups *cgroups, const char *uuid, int home_fd,

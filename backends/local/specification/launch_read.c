@@ -187,6 +187,18 @@ static void read_folder(const json_t *spec, struct arena *arena, struct launch *
     out->folder = folder[0] ? volumes_translate(&out->volumes, out->image_folder, arena) : out->user.home;
 }
 
+// By a shell; NULL: nothing to do.
+static char **shell_words(const char *script, struct arena *arena)
+{
+    if (!script)
+        return NULL;
+    char **words = arena_array(arena, 4, sizeof(*words));
+    words[0] = arena_strdup(arena, "/bin/sh");
+    words[1] = arena_strdup(arena, "-c");
+    words[2] = arena_strdup(arena, script);
+    return words;
+}
+
 static int read_spec(const struct local_options *options, const struct distributed *distributed,
                      const struct backend_pod *pod, const json_t *spec, struct arena *arena, struct launch *out,
                      struct error *err)
@@ -221,11 +233,10 @@ static int read_spec(const struct local_options *options, const struct distribut
     read_folder(spec, arena, out);
     read_ports(spec, arena, out);
     read_image(spec, distributed, arena, out);
-    out->before = volumes_script(&out->volumes, arena);
-    out->after = volumes_end_script(&out->volumes, arena);
+    out->before = shell_words(volumes_script(&out->volumes, arena), arena);
     out->grace_ms = pod->grace_ms;
     out->pod_count = pod->workload_pods;
-    out->pre_stop = arena_strdup(arena, annotation_of(spec, "prorata.io/pre-stop"));
+    out->pre_stop = shell_words(annotation_of(spec, "prorata.io/pre-stop"), arena);
     return read_bounds(options, pod, json_object_get(spec, "compute"), &out->bounds, out->mig_instances, err);
 }
 

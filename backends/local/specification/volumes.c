@@ -315,17 +315,12 @@ const char *volumes_script(const struct volumes *volumes, struct arena *arena)
     return script;
 }
 
-const char *volumes_end_script(const struct volumes *volumes, struct arena *arena)
+bool volumes_have_folder(const struct volumes *volumes)
 {
     for (size_t i = 0; i < volumes->count; i++)
         if (volumes->items[i].kind != VOLUME_HOST_PATH)
-            return volumes_remove_script(volumes->folder, arena);
-    return NULL;
-}
-
-const char *volumes_remove_script(const char *folder, struct arena *arena)
-{
-    return arena_printf(arena, "rm -rf -- %s", shell_quote(folder, arena));
+            return true;
+    return false;
 }
 
 size_t volumes_variable_count(const struct volumes *volumes)

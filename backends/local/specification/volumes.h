@@ -73,9 +73,7 @@ int volumes_read(const struct json_t *spec, const struct volume_source *source, 
 int volumes_make(const struct volumes *volumes, const struct local_user *user, struct error *err);
 // A shell script that clones what is to be cloned, to be run with the rights of the pod's user; NULL: nothing to do.
 const char *volumes_script(const struct volumes *volumes, struct arena *arena);
-// One that removes the pod's own places, to be run with the server's rights; NULL: there are none.
-const char *volumes_end_script(const struct volumes *volumes, struct arena *arena);
-const char *volumes_remove_script(const char *folder, struct arena *arena);     // the same of any folder
+bool volumes_have_folder(const struct volumes *volumes);                        // of the pod's own places
 const char *volumes_variable(const struct volume *volume, struct arena *arena); // that says where it is
 size_t volumes_variable_count(const struct volumes *volumes);
 void volumes_set(const struct volumes *volumes, struct variables *variables);

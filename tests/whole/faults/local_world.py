@@ -98,11 +98,24 @@ class Machine(World):
                     text = pathlib.Path(entry.path, "environ").read_bytes()
                 except OSError:
                     continue
+                if pod := self.supervised_by(entry.path):
+                    found[int(entry.name)] = {"PRORATA_POD": pod}
                 if self.mark.encode() in text:
                     found[int(entry.name)] = dict(
                         line.split("=", 1) for line in text.decode(errors="replace").split("\0") if "=" in line
                     )
         return found
+
+    def supervised_by(self, process):
+        """The pod whose supervisor a process is, of this world's: it has no environment."""
+        try:
+            words = pathlib.Path(process, "cmdline").read_bytes().split(b"\0")
+            is_ours = words[0] == b"prorata-supervisor" and os.readlink(f"{process}/fd/5").startswith(
+                os.path.realpath(self.server.data / "pods")
+            )
+        except OSError:
+            return None
+        return words[2].decode() if is_ours else None
 
     @staticmethod
     def is_supervisor(pid):
