@@ -7,7 +7,9 @@ import shutil
 import subprocess
 
 import pytest
-from pods import run
+from pods import events_of, run
+from test_images import Runtime, image_submit
+from test_volumes import paths
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 LEAVES = (
@@ -106,3 +108,14 @@ def test_no_variable_of_a_pod_makes_root_run_something(start, witness, way, tmp)
     assert witness.by_root() == []
     if tmp == "off" and way in ("PATH", "LD_PRELOAD"):  # else the folder is not the pod's to see
         assert witness.seen(), "the pod's own processes have its variables"
+
+
+def test_a_runtime_is_given_no_path_that_the_user_may_not_enter(start, folder):
+    runtime = Runtime(folder)
+    (folder / "closed").mkdir(mode=0o700)
+    (folder / "closed/data").mkdir()
+    server = start(**runtime.install("podman"))
+    workload = image_submit(server, "job", "true", spec={"storage": {"hostPath": paths(32, folder / "closed/data")}})
+    server.wait_phase(workload, "Failed")
+    assert any("closed/data" in event and "Permission denied" in event for event in events_of(server, workload))
+    assert runtime.calls("run") == []

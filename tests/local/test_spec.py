@@ -47,6 +47,10 @@ def refuse(server, spec, kind="trainings", **more):
             {"storage": {"nfs": [{"path": "/p", "server": "s", "mountPath": "/data"}]}},
             "spec.storage.nfs[0].path: mount it on the machine",
         ),
+        (
+            {"storage": {"hostPath": [{"path": "/usr", "mountPath": f"/m{i}"} for i in range(33)]}},
+            "spec.storage.hostPath: at most 32 on this machine, got 33",
+        ),
         ({"storage": {"s3": [{"bucket": "b", "path": "/data"}]}}, "spec.storage.s3[0].bucket: mount it on the machine"),
         (
             {"storage": {"dataVolume": [{"id": "6d3b1f9e-0d3c-4d7c-8a8e-0d9c4c7f1a11", "mountPath": "/data"}]}},

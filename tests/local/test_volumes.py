@@ -173,3 +173,17 @@ def test_a_folder_of_any_depth_is_removed(machine):
     machine.start()
     machine.wait_phase(workload, "Failed")
     assert not place.parent.exists()
+
+
+def paths(count, last):
+    return [{"path": "/usr", "mountPath": f"/m{i}"} for i in range(count - 1)] + [
+        {"path": str(last), "mountPath": "/last"}
+    ]
+
+
+@pytest.mark.skipif(not ROOT, reason="needs root")
+def test_the_last_of_many_paths_is_looked_at_too(machine, folder):
+    folder.chmod(0o755)
+    (folder / "closed").mkdir(mode=0o700)
+    _, events = run(machine, "true", phase="Failed", spec={"storage": {"hostPath": paths(32, folder / "closed")}})
+    assert any("closed" in event and "Permission denied" in event for event in events), events

@@ -83,6 +83,8 @@ int launch_check(const struct local_options *options, const struct backend_pod *
         rc = check_resources(json_object_get(spec, "compute"), err);
     if (rc == 0)
         rc = check_variables(spec, err);
+    if (rc == 0)
+        rc = volumes_check(spec, err);
     arena_init(&arena);
     if (rc == 0 && json_is_object(security)) {
         struct local_user user;

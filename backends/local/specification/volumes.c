@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/quantity.h"
+#include "supervisor/handover.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -182,6 +183,18 @@ static int read_git(struct reading *reading, const json_t *item, struct error *e
     return read_credentials(reading, item, volume, err);
 }
 
+int volumes_check(const struct json_t *spec, struct error *err)
+{
+    const json_t *item;
+    size_t i, count = 0;
+    json_array_foreach(json_object_get(json_object_get(spec, "storage"), "hostPath"), i, item)
+        count += !json_is_true(json_object_get(item, "exclude"));
+    if (count <= HANDOVER_NEEDS_MAX)
+        return 0;
+    return error_set(err, ERROR_INVALID, "spec.storage.hostPath: at most %d on this machine, got %zu",
+                     HANDOVER_NEEDS_MAX, count);
+}
+
 int volumes_read(const struct json_t *spec, const struct volume_source *source, struct arena *arena,
                  struct volumes *out_volumes, struct error *err)
 {
@@ -196,6 +209,8 @@ int volumes_read(const struct json_t *spec, const struct volume_source *source, 
     struct reading reading = {.source = source, .arena = arena, .out = out_volumes};
     const json_t *storage = json_object_get(spec, "storage"), *item;
     size_t i;
+    if (volumes_check(spec, err) < 0)
+        return -1;
     *out_volumes = (struct volumes){.folder = arena_printf(arena, "%s/%s", source->scratch, source->pod_uuid)};
     for (size_t kind = 0; kind < sizeof(KINDS) / sizeof(KINDS[0]); kind++)
         json_array_foreach(json_object_get(storage, KINDS[kind].key), i, item) {

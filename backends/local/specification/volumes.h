@@ -65,6 +65,8 @@ struct volume_source {
     struct secret_source secrets;
 };
 
+// ERROR_INVALID: more host paths than a supervisor looks at. volumes_read asks it, too.
+int volumes_check(const struct json_t *spec, struct error *err);
 // What the specification's storage (and createHomeDir) comes to. Everything is the arena's. ERROR_INVALID: a secret or
 // a config map that is not there, a path that is none.
 int volumes_read(const struct json_t *spec, const struct volume_source *source, struct arena *arena,
