@@ -6,7 +6,7 @@ build_packages=(gcc libc6-dev make cmake ninja-build ccache pkg-config git ca-ce
     libcivetweb-dev libjansson-dev libjwt-dev libsqlite3-dev libsodium-dev libyaml-dev libcurl4-openssl-dev
     zlib1g-dev libssl-dev zopfli)
 test_packages=(clang llvm clang-tidy clang-format libclang-rt-14-dev chromium chromium-headless-shell prometheus nginx-light sqlite3
-    python3-pytest python3-pytest-xdist python3-pytest-timeout python3-hypothesis python3-jsonschema python3-venv gcovr wrk curl jq openssl procps util-linux
+    python3-pytest python3-pytest-xdist python3-pytest-timeout python3-hypothesis python3-jsonschema python3-venv gcovr wrk curl jq openssl procps strace util-linux
     openmpi-bin python3-mpi4py)
 
 wanted=()
