@@ -56,7 +56,7 @@ def ctest(name, folder, *arguments, after, **more):
     return Stage(name, *command, after=after, places=2, **more)
 
 
-def pytest(name, folder, *tests, after, within=(), workers=1, limit_of_a_test_s=TEST_LIMIT_S, **more):
+def pytest(name, folder, *tests, after, within=(), workers=1, places=1, limit_of_a_test_s=TEST_LIMIT_S, **more):
     together = ("-n", str(workers), "--dist", "loadfile") if workers > 1 else ()
     stage = Stage(
         name,
@@ -74,7 +74,7 @@ def pytest(name, folder, *tests, after, within=(), workers=1, limit_of_a_test_s=
         "junit_family=xunit1",
         given=(*together, *tests),
         after=(FETCH, *after),
-        places=workers,
+        places=places,
         runner="pytest",
         PRORATA=str(ROOT / folder / "prorata"),
         **more,
@@ -162,25 +162,15 @@ def whole():
     return [
         fetch(),
         build(BUILD, "build", "", *SERVER, *(f"{name.replace('/', '_')}_test" for name in RANDOM)),
-        build(ASAN, "build-asan", "address"),
         # The longest come first, so that none is left alone at the end.
         pages("dashboard in a browser"),
+        build(ASAN, "build-asan", "address"),
         pytest("API and migrations", "build", *on_the_api(*DOORS, *CROWDS), after=(BUILD,)),
+        pytest("scenarios on every backend", "build", "tests/whole/scenarios", after=(BUILD,), shares=MACHINE),
+        pytest("the Kubernetes backend", "build-asan", "tests/kubernetes/backend", workers=3, after=(ASAN,)),
+        pytest("the local backend", "build", "tests/local", workers=3, places=2, after=(BUILD,), shares=MACHINE),
         ctest("unit tests, conformance and fuzz corpora", "build-asan", "-LE", "long", after=(ASAN,)),
         ctest("random clusters", "build", "-R", f"^({'|'.join(RANDOM)})_test$", after=(BUILD,)),
-        pytest("the local backend", "build", "tests/local", workers=2, after=(BUILD,), shares=MACHINE),
-        pytest("the Kubernetes backend", "build-asan", "tests/kubernetes/backend", workers=2, after=(ASAN,)),
-        pytest("doors of the API", "build-asan", *DOORS, after=(ASAN,)),
-        pytest(
-            "walk-throughs and faults",
-            "build-asan",
-            "tests/whole/e2e",
-            "tests/whole/scripts",
-            after=(ASAN,),
-            shares=MACHINE,
-        ),
-        pytest("scenarios on every backend", "build", "tests/whole/scenarios", after=(BUILD,), shares=MACHINE),
-        pytest("rounds of faults", "build-asan", "tests/whole/faults", after=(ASAN,), shares=MACHINE),
         pytest(
             "command line and the rules of scheduling",
             "build",
@@ -189,8 +179,18 @@ def whole():
             "tests/replay",
             after=(BUILD,),
         ),
+        pytest(
+            "walk-throughs and faults",
+            "build-asan",
+            "tests/whole/e2e",
+            "tests/whole/scripts",
+            after=(ASAN,),
+            shares=MACHINE,
+        ),
+        pytest("rounds of faults", "build-asan", "tests/whole/faults", after=(ASAN,), shares=MACHINE),
+        pytest("doors of the API", "build-asan", *DOORS, after=(ASAN,)),
         pytest("the stand-in for Kubernetes", "build-asan", *STAND_IN, after=(ASAN,)),
-        node("API pages in a browser", *files("tests/web/api_pages/*.mjs"), runner="node"),
+        pytest("API pages in a browser", "build", "tests/web/api_pages", after=(BUILD,)),
         *forms(),
     ]
 

@@ -18,7 +18,7 @@ import time
 import second_try
 from stages import KINDS, LOGS, ROOT
 
-PLACES = 3  # for two cores: stages wait for their servers a third of the time
+PLACES = 4  # for two cores: most stages wait for disks and clocks half of the time
 FLAKY = ROOT / "artifacts/flaky.txt"
 ENVIRONMENT = {
     "ASAN_OPTIONS": "abort_on_error=0:exitcode=99:detect_leaks=1",
