@@ -169,8 +169,7 @@ int local_backend_log_bounds(const struct settings *settings, const char *data, 
         int64_t rounded = (int64_t)(part >> 20) << 20;
         out->total_bytes = smaller(out->total_bytes, rounded ? rounded : LOG_POD_MIN);
     }
-    out->project_bytes = smaller(out->project_bytes, out->total_bytes);
-    out->pod_bytes = smaller(out->pod_bytes, out->project_bytes);
+    out->pod_bytes = smaller(out->pod_bytes, smaller(out->project_bytes, out->total_bytes));
     return 0;
 }
 

@@ -12,7 +12,7 @@ struct settings;
 int local_backend_create(const struct backend_site *site, struct backend *out_backend, struct error *err);
 // The program that supervises pods: beside this one where it was built, else where it is installed. NULL: err.
 const char *local_backend_find_supervisor(struct arena *arena, struct error *err);
-// What logs may take of the disk that `data` is on: a bound is never above the next larger one.
+// What logs may take of the disk that `data` is on: a pod's bound is never above the others.
 int local_backend_log_bounds(const struct settings *settings, const char *data, struct log_bounds *out,
                              struct error *err);
 // The folder of the pods' own volumes, named after the data folder, and the folder that it is in (--local-scratch, else
