@@ -88,14 +88,14 @@ def files(pattern, without=()):
     return sorted(str(path) for path in found if path.name not in without)
 
 
-def node(name, *tests, **more):
-    """One file at a time: each starts a browser."""
-    command = ["node", "--test", "--test-reporter=tap", "--test-concurrency=1"]
+def node(name, *tests, at_once=1, **more):
+    """at_once: files; each of the dashboard's pages starts a browser."""
+    command = ["node", "--test", "--test-reporter=tap", f"--test-concurrency={at_once}"]
     return Stage(name, *command, given=tests, after=(FETCH, BUILD), PRORATA=str(ROOT / "build/prorata"), **more)
 
 
 def pages(name, **more):
-    return node(name, *files("tests/web/pages/*.test.mjs"), runner="node", **more)
+    return node(name, *files("tests/web/pages/*.test.mjs"), runner="node", at_once=2, places=2, **more)
 
 
 def fetch():
@@ -165,7 +165,7 @@ def whole():
         # The longest come first, so that none is left alone at the end.
         pages("dashboard in a browser"),
         build(ASAN, "build-asan", "address"),
-        pytest("API and migrations", "build", *on_the_api(*DOORS, *CROWDS), after=(BUILD,)),
+        pytest("API and migrations", "build", *on_the_api(*DOORS, *CROWDS), workers=2, after=(BUILD,)),
         pytest("scenarios on every backend", "build", "tests/whole/scenarios", after=(BUILD,), shares=MACHINE),
         pytest("the Kubernetes backend", "build-asan", "tests/kubernetes/backend", workers=3, after=(ASAN,)),
         pytest("the local backend", "build", "tests/local", workers=3, places=2, after=(BUILD,), shares=MACHINE),

@@ -161,7 +161,7 @@ def test_the_end_of_a_run_fits_on_a_screen(folder, capsys):
 
 
 def test_places_are_not_taken_twice(folder, capsys):
-    wide = [stages.Stage(f"wide {i}", "true", places=2) for i in range(2)]
+    wide = [stages.Stage(f"wide {i}", "true", places=runner.PLACES - i) for i in range(2)]
     wide[0].state = "runs"
     assert not runner.is_ready(wide[1], wide)
     wide[0].state = "passed"

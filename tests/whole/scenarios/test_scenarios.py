@@ -13,7 +13,7 @@ import pytest
 from play import Play, machine
 from scenario import Mistake, Scenario, read_all
 
-AT_ONCE = 2  # plays; they wait for real seconds, and each has a server
+AT_ONCE = 4  # plays; they wait for real seconds, and each has a server
 SCENARIOS = read_all()
 
 
