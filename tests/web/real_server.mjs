@@ -34,6 +34,9 @@ export function start(command, ...options) {
   });
 }
 
+// A request from outside of a browser. On a connection of its own: the server ends an idle one, maybe while it is used again.
+export const fetchAlone = (url, options = {}) => fetch(url, { ...options, headers: { ...options.headers, Connection: "close" } });
+
 // Signs in by the form, as a person does.
 export async function signIn(page, url) {
   await page.goto(url + "/");

@@ -65,4 +65,4 @@ def test_utilization_and_devices_come_from_the_exporter(server, kube):
     server.wait_for(
         "the memory of the device that tells it", lambda: most(of_workload, "GPU_MEMORY_USAGE_BYTES") == 1000 << 20
     )
-    assert most(of_node, "GPU_MEMORY_USAGE_BYTES_PER_GPU") == 1000 << 20
+    server.wait_for("the node's, too", lambda: most(of_node, "GPU_MEMORY_USAGE_BYTES_PER_GPU") == 1000 << 20)

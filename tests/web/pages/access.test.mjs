@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axe, open } from "../browser.mjs";
-import { ADMIN, ask, onServer, send } from "../real_server.mjs";
+import { ADMIN, ask, fetchAlone, onServer, send } from "../real_server.mjs";
 
 const site = onServer();
 const ready = async () => (await site.ready).page;
@@ -13,7 +13,7 @@ const USERS = "/api/v1/users",
   RULES = "/api/v1/authorization/access-rules";
 const rulesOf = async (page, subject) => (await ask(page, `${RULES}?subjectIds=${encodeURIComponent(subject)}`)).accessRules.map(r => `${r.roleName} ${r.scopeType} ${r.scopeName}`).sort();
 const toast = (page, text) => page.waitForSelector(`.toast:has-text("${text}")`);
-const grant = (body, url) => fetch(url + "/api/v1/token", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }).then(a => a.status);
+const grant = (body, url) => fetchAlone(url + "/api/v1/token", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }).then(a => a.status);
 let password;
 
 test("a user is made, the temporary password is shown once and works", async () => {
@@ -81,9 +81,9 @@ test("a role is given in the user's pane by keys alone, and taken back", async (
 
 test("a password is reset, and its user is signed out everywhere", async () => {
   const page = await ready();
-  const login = await fetch(site.server.url + "/api/v1/token", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ grantType: "password", username: "ana@lab.example", password }) });
+  const login = await fetchAlone(site.server.url + "/api/v1/token", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ grantType: "password", username: "ana@lab.example", password }) });
   const token = (await login.json()).accessToken;
-  const me = () => fetch(site.server.url + "/api/v1/authorization/me/access-rules", { headers: { Authorization: `Bearer ${token}` } }).then(a => a.status);
+  const me = () => fetchAlone(site.server.url + "/api/v1/authorization/me/access-rules", { headers: { Authorization: `Bearer ${token}` } }).then(a => a.status);
   await button(page, "Sign out").click();
   await button(page, "End all sessions").click();
   await toast(page, "ana@lab.example is signed out everywhere.");

@@ -3,17 +3,17 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "node:test";
 import { look, open, until } from "../browser.mjs";
-import { ADMIN, PASSWORD, ask, onServer } from "../real_server.mjs";
+import { ADMIN, PASSWORD, ask, fetchAlone, onServer } from "../real_server.mjs";
 
 const site = onServer();
 const ready = async () => (await site.ready).page;
 const button = (page, name) => page.getByRole("button", { name, exact: true });
 const toast = (page, text) => page.waitForSelector(`.toast:has-text("${text}")`);
 const toAccount = page => page.goto(site.server.url + "/account");
-const call = (path, body, token) => fetch(site.server.url + path, { method: "POST", headers: { "Content-Type": "application/json", "User-Agent": "robot 1.0", ...(token ? { Authorization: `Bearer ${token}` } : {}) }, body: JSON.stringify(body) });
+const call = (path, body, token) => fetchAlone(site.server.url + path, { method: "POST", headers: { "Content-Type": "application/json", "User-Agent": "robot 1.0", ...(token ? { Authorization: `Bearer ${token}` } : {}) }, body: JSON.stringify(body) });
 const signIn = more => call("/api/v1/token", { grantType: "password", username: ADMIN, password: PASSWORD, ...more });
 const tokenOf = async more => (await (await signIn(more)).json()).accessToken;
-const works = async token => (await fetch(site.server.url + "/api/v1/session", { headers: { Authorization: `Bearer ${token}` } })).status;
+const works = async token => (await fetchAlone(site.server.url + "/api/v1/session", { headers: { Authorization: `Bearer ${token}` } })).status;
 let secret, codes;
 
 // An app of another make: RFC 6238. A step ahead is a code that nobody has used.

@@ -4,7 +4,7 @@ import { spawn, execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { ROOT, SHOTS, axe, launch, open } from "../browser.mjs";
-import { ADMIN, PASSWORD, ask, startServer } from "../real_server.mjs";
+import { ADMIN, PASSWORD, ask, fetchAlone, startServer } from "../real_server.mjs";
 
 const FOLDER = join(ROOT, "tests/openid");
 let server, browser, issuer, child;
@@ -33,7 +33,7 @@ after(async () => {
 });
 
 async function send(url, method, body, token) {
-  const answer = await fetch(url, { method, headers: { "Content-Type": "application/json", ...(token ? { Authorization: `Bearer ${token}` } : {}) }, body: JSON.stringify(body) });
+  const answer = await fetchAlone(url, { method, headers: { "Content-Type": "application/json", ...(token ? { Authorization: `Bearer ${token}` } : {}) }, body: JSON.stringify(body) });
   const text = await answer.text();
   assert.ok(answer.ok, `${url}: ${answer.status} ${text}`);
   return JSON.parse(text);

@@ -5,7 +5,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { ROOT, axe, becomes, launch, open } from "../browser.mjs";
-import { ADMIN, PASSWORD, ask, signIn, startServer } from "../real_server.mjs";
+import { ADMIN, PASSWORD, ask, fetchAlone, signIn, startServer } from "../real_server.mjs";
 
 const SHOTS = join(ROOT, "artifacts/screenshots");
 let server, browser, token;
@@ -21,7 +21,7 @@ after(async () => {
 });
 
 async function post(path, body) {
-  const answer = await fetch(server.url + path, { method: "POST", headers: { "Content-Type": "application/json", ...(token ? { Authorization: `Bearer ${token}` } : {}) }, body: JSON.stringify(body) });
+  const answer = await fetchAlone(server.url + path, { method: "POST", headers: { "Content-Type": "application/json", ...(token ? { Authorization: `Bearer ${token}` } : {}) }, body: JSON.stringify(body) });
   assert.ok(answer.ok, `${path}: ${answer.status}`);
   return answer.json();
 }
@@ -29,7 +29,7 @@ async function post(path, body) {
 // A new user of the first project, with the temporary password that the server gave.
 async function newUser(email, roleId) {
   const user = await post("/api/v1/users", { email });
-  const [project] = (await (await fetch(server.url + "/api/v1/org-unit/projects", { headers: { Authorization: `Bearer ${token}` } })).json()).projects;
+  const [project] = (await (await fetchAlone(server.url + "/api/v1/org-unit/projects", { headers: { Authorization: `Bearer ${token}` } })).json()).projects;
   await post("/api/v1/authorization/access-rules", { subjectId: email, subjectType: "user", roleId, scopeId: project.id, scopeType: "project" });
   return { user, password: user.tempPassword, project };
 }
