@@ -126,6 +126,16 @@ static bool is_spent(const struct search *search)
            (settings->scenarios_per_action != SNAPSHOT_COUNT_UNLIMITED && simulated >= settings->scenarios_per_action);
 }
 
+// Nodes without free GPUs are left out for those whose every pod needs one.
+static bool needs_gpus_throughout(const struct cycle *cycle, const struct workload *workload)
+{
+    for (uint32_t i = 0; i < workload->spec->pod_count; i++) {
+        if (!cycle->pods[workload->spec->first_pod + i].request.needs_gpu)
+            return false;
+    }
+    return true;
+}
+
 // Feasible nodes and those of the victims.
 static struct node_set find_nodes(struct search *search, const struct scenario *scenario)
 {
@@ -229,7 +239,9 @@ static bool place_served(struct search *search, struct workload *workload, const
     if (workload->spec->deleting || is_hopeless(refused, pod)) // what is going needs no other place
         return false;
     struct attempt attempt = {0};
-    if (attempt_workload(search->cycle, search->pool, workload, set, true, &attempt))
+    struct node_set all = pool_nodes(search->pool);
+    bool needs_gpus = needs_gpus_throughout(search->cycle, workload);
+    if (attempt_workload(search->cycle, search->pool, workload, needs_gpus ? set : &all, true, &attempt))
         return true;
     if (pod && attempt.failed)
         refused->pod = pod;
@@ -383,10 +395,7 @@ static void find_feasible(struct search *search)
 {
     const struct cycle *cycle = search->cycle;
     struct arena *arena = &search->walk_arena;
-    const struct snapshot_workload *spec = search->workload->spec;
-    bool all_need_gpu = true;
-    for (uint32_t i = 0; i < spec->pod_count; i++)
-        all_need_gpu = all_need_gpu && cycle->pods[spec->first_pod + i].request.needs_gpu;
+    bool all_need_gpu = needs_gpus_throughout(cycle, search->workload);
     search->feasible_bits = arena_array(arena, (search->pool->node_count + 63) / 64, sizeof(*search->feasible_bits));
     search->feasible = arena_array(arena, cycle->snapshot->node_count, sizeof(*search->feasible));
     search->free_milli = arena_array(arena, search->pool->node_count, sizeof(*search->free_milli));

@@ -14,6 +14,53 @@ from clusters import (
 
 # sentence, cluster, pods that are looked at after the first cycle
 FIRST_CYCLE = [
+    # 6.8, 8.1: a pod without GPUs makes room for one with, on a node that has none
+    *(
+        (
+            f"a pod of {whose} without GPUs moves to a node without GPUs",
+            cluster(
+                [node("gpu0", 2, cpuCores=16), node("cpu0", 0, cpuCores=16)],
+                [project("a", 2), project("b", 0)],
+                [
+                    work("c", whose, pod={"gpuDevices": 0, "cpuCores": 12}, on="gpu0"),
+                    work("w", "a", pod={"gpuDevices": 2, "cpuCores": 8}),
+                ],
+            ),
+            {"c-0": ("Pipelined", "cpu0"), "w-0": ("Pipelined", "gpu0")},
+        )
+        for whose in ("a", "b")
+    ),
+    (
+        "and its gang's pods with GPUs stay",
+        cluster(
+            [node("gpu0", 2, cpuCores=16), node("gpu1", 1, cpuCores=16), node("cpu0", 0, cpuCores=16)],
+            [project("a", 2), project("b", 0)],
+            [
+                work(
+                    "c",
+                    "b",
+                    pods=[pod("c-0", on="gpu0", gpus=0, cpuCores=12), pod("c-1", on="gpu1")],
+                    minPods=1,
+                ),
+                work("w", "a", pod={"gpuDevices": 2, "cpuCores": 8}),
+            ],
+        ),
+        {"c-0": ("Pipelined", "cpu0"), "c-1": ("Running", "gpu1"), "w-0": ("Pipelined", "gpu0")},
+    ),
+    (
+        "a reclaim moves it instead of stopping it",
+        cluster(
+            [node("gpu0", 2, cpuCores=16), node("gpu1", 1, cpuCores=16), node("cpu0", 0, cpuCores=16)],
+            [project("a", 2), project("b", 0)],
+            [
+                work("c", "b", pod={"gpuDevices": 0, "cpuCores": 12}, on="gpu0"),
+                work("g", "b", pod={"gpuDevices": 1}, on="gpu0"),
+                work("h", "b", pod={"gpuDevices": 1}, on="gpu1"),
+                work("w", "a", pod={"gpuDevices": 2, "cpuCores": 8}),
+            ],
+        ),
+        {"c-0": ("Pipelined", "cpu0"), "g-0": ("Releasing", "gpu0"), "w-0": ("Pipelined", "gpu0")},
+    ),
     # 6.6, 10.5: which part of an elastic workload goes
     (
         "the pod in the way goes, not the surplus elsewhere",

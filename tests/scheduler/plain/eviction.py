@@ -368,7 +368,9 @@ class Evictions(Scheduler):
             served.remove(next_one)
             if next_one not in acting or self.workloads[next_one]["deleting"]:
                 continue
-            if not self.place(next_one, [node for node in self.nodes if node in nodes], True) and next_one == name:
+            every = all(pod.needs_gpu for pod in self.pods_of(next_one))
+            given = [node for node in self.nodes if node in nodes or not every]
+            if not self.place(next_one, given, True) and next_one == name:
                 break
         else:
             if (
