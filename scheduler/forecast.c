@@ -62,8 +62,11 @@ struct plan_forecast plan_forecast_of(const struct plan_workload *workload, stru
         return forecast;
     }
     if (is_beyond_all_nodes(workload))
-        return (struct plan_forecast){FORECAST_NEVER, SNAPSHOT_TIME_NONE,
-                                      "Cannot start as asked: no node in its node pools is large enough"};
+        return (struct plan_forecast){
+            FORECAST_NEVER, SNAPSHOT_TIME_NONE,
+            find(workload, EXPLANATION_NO_MATCHING_NODE)
+                ? "Cannot start as asked: no node in its node pools may take it, whatever is free"
+                : "Cannot start as asked: no node in its node pools is large enough"};
     const struct plan_explanation *reserved = find(workload, EXPLANATION_HAS_RESERVATION);
     if (reserved && reserved->until_ms != SNAPSHOT_TIME_NONE) {
         char text[TIMESTAMP_SIZE];

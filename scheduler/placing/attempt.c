@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "scheduler/placing/affinity.h"
 #include "scheduler/placing/explain.h"
+#include "scheduler/placing/survey.h"
 #include "scheduler/placing/topology.h"
 #include "scheduler/state/queue.h"
 #include "scheduler/state/statement.h"
@@ -30,7 +31,7 @@ static bool place_pods(struct placing *placing, uint32_t leaf, const struct node
             placing->attempt->failed = pod;
             placing->attempt->group = leaf;
             if (placing->attempt->wants_nodes)
-                explain_nodes(placing->cycle, placing->pool, pod, placing->attempt);
+                placing->attempt->nodes = survey_nodes(placing->cycle, placing->pool, pod);
             return false;
         }
         placing->attempt->placed++;

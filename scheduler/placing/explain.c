@@ -112,31 +112,6 @@ static struct plan_explanation explain_queue(struct cycle *cycle, const struct p
     return explanation;
 }
 
-void explain_nodes(struct cycle *cycle, const struct pool *pool, const struct pod *pod, struct attempt *attempt)
-{
-    struct nodes_memo *memo = &cycle->nodes_memo;
-    bool can_reuse = cycle->log->count == 0;
-    // Padding that differs costs a count, no more.
-    // NOLINTBEGIN(bugprone-suspicious-memory-comparison,cert-*)
-    if (can_reuse && memo->counts && memo->pool == pool && memo->decision_count == cycle->journal->count &&
-        memo->rules == pod->spec->rules && pod->spec->extended_count == 0 &&
-        memcmp(&memo->request, &pod->request, sizeof(pod->request)) == 0) {
-        attempt->node_counts = memo->counts;
-        return;
-    }
-    // NOLINTEND(bugprone-suspicious-memory-comparison,cert-*)
-    uint32_t *counts = arena_array(cycle->arena, NODE_REFUSAL_COUNT, sizeof(*counts));
-    for (size_t i = 0; i < pool->node_count; i++)
-        counts[placement_refusal(cycle, pool, pod, pool->nodes[i])]++;
-    attempt->node_counts = counts;
-    if (can_reuse)
-        *memo = (struct nodes_memo){.pool = pool,
-                                    .decision_count = cycle->journal->count,
-                                    .rules = pod->spec->rules,
-                                    .request = pod->request,
-                                    .counts = pod->spec->extended_count == 0 ? counts : NULL};
-}
-
 // What it does not get, although its node pool is set up for it.
 static void explain_topology_off(struct cycle *cycle, struct pool *pool, struct workload *workload)
 {
@@ -158,7 +133,7 @@ void explain_refused(struct cycle *cycle, struct pool *pool, struct workload *wo
         explanation = explain_queue(cycle, pool, &attempt->refusal);
     else if (attempt->topology_problem)
         explanation.message = attempt->topology_problem;
-    else if (attempt->failed && attempt->node_counts)
+    else if (attempt->failed && attempt->nodes)
         lack_explain(cycle, pool, workload, attempt, &explanation);
     else
         explanation.message = "No domain of the topology has room for all its pods";

@@ -28,9 +28,6 @@ void explain_add(struct cycle *cycle, const struct pool *pool, struct workload *
 struct plan_explanation explain_blank(const struct pool *pool, enum explanation_code code, const struct queue *queue,
                                       enum resource resource);
 
-// Counts why the pool's nodes do not take the pod right now.
-void explain_nodes(struct cycle *cycle, const struct pool *pool, const struct pod *pod, struct attempt *attempt);
-
 // Reasons of plain placements.
 struct statement_reasons explain_allocation(void);
 const char *explain_placement(const struct cycle *cycle, const struct pod *pod, bool promised, void *context);

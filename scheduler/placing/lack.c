@@ -5,6 +5,7 @@
 #include "base/timestamp.h"
 #include "model/told.h"
 #include "scheduler/placing/affinity.h"
+#include "scheduler/placing/survey.h"
 #include "scheduler/placing/vacancy.h"
 #include "scheduler/state/node.h"
 #include "scheduler/state/rules.h"
@@ -36,7 +37,7 @@ struct shortage {
     enum explanation_code code;
 };
 
-// What refuses most nodes is what is lacking; of equal ones the first here.
+// What most of the closest nodes lack is what is short; of equal ones the first here.
 static const struct shortage SHORTAGES[] = {
     {NODE_FEW_GPUS, EXPLANATION_NOT_ENOUGH_GPUS},    {NODE_FEW_EXTENDED, EXPLANATION_NOT_ENOUGH_EXTENDED},
     {NODE_FEW_CPU, EXPLANATION_NOT_ENOUGH_CPU},      {NODE_LITTLE_MEMORY, EXPLANATION_NOT_ENOUGH_MEMORY},
@@ -60,32 +61,46 @@ static int64_t needed_devices_milli(const struct request *request)
     return (request->shared_devices > 0 ? request->shared_devices : request->of[DIMENSION_GPU]) * GPU_MILLI_PER_DEVICE;
 }
 
-// The most that is free on one open node.
-static int64_t find_most(const struct pool *pool, enum dimension dimension)
-{
-    int64_t most = 0;
-    for (size_t i = 0; i < pool->node_count; i++) {
-        int64_t free = pool->nodes[i]->is_open ? node_free(pool->nodes[i], dimension) : 0;
-        most = free > most ? free : most;
-    }
-    return most;
-}
-
 static const char *is_or_are(int64_t milli)
 {
     return milli == 1000 ? "is" : "are";
 }
 
-static const char *lack_of_gpus(struct cycle *cycle, const struct pool *pool, const struct request *request)
+// Behind "the largest of POOL".
+static const char *which_nodes(const struct node_survey *nodes)
+{
+    for (enum node_refusal r = NODE_MIG_STRATEGY; r <= NODE_TAINT; r++) {
+        if (nodes->refusals[r] > 0)
+            return " that may take it";
+    }
+    return "";
+}
+
+static const char *lack_of_device_size(struct cycle *cycle, const struct pool *pool, const struct request *request,
+                                       const struct node_survey *nodes)
+{
+    struct arena *arena = cycle->arena;
+    const char *needs = lack_describe_request(arena, request);
+    if (needed_devices_milli(request) > pool->largest_gpus * GPU_MILLI_PER_DEVICE)
+        return arena_printf(arena, "Needs %s on one node; the largest of %s has %s", needs, pool->spec->name,
+                            wording_number(arena, RESOURCE_GPU, pool->largest_gpus * GPU_MILLI_PER_DEVICE));
+    if (needed_devices_milli(request) > nodes->most[DIMENSION_GPU] * GPU_MILLI_PER_DEVICE)
+        return arena_printf(arena, "Needs %s on one node; the largest of %s%s has %s", needs, pool->spec->name,
+                            which_nodes(nodes),
+                            wording_number(arena, RESOURCE_GPU, nodes->most[DIMENSION_GPU] * GPU_MILLI_PER_DEVICE));
+    return arena_printf(arena, "Needs %s; no GPU of %s has so much memory", needs, pool->spec->name);
+}
+
+static const char *lack_of_gpus(struct cycle *cycle, const struct pool *pool, const struct request *request,
+                                const struct node_survey *nodes)
 {
     struct arena *arena = cycle->arena;
     struct vacancy_room room = vacancy_of(cycle, pool, request->shared_devices > 0);
     const char *needs = lack_describe_request(arena, request);
     if (room.total == 0)
         return arena_printf(arena, "Needs %s; %s has no GPUs that can be used", needs, pool->spec->name);
-    if (needed_devices_milli(request) > pool->largest_gpus * GPU_MILLI_PER_DEVICE)
-        return arena_printf(arena, "Needs %s on one node; the largest of %s has %s", needs, pool->spec->name,
-                            wording_number(arena, RESOURCE_GPU, pool->largest_gpus * GPU_MILLI_PER_DEVICE));
+    if (nodes->is_beyond_nodes)
+        return lack_of_device_size(cycle, pool, request, nodes);
     int64_t needed = request_gpu_milli(request, pool->largest_gpu_memory_mib);
     if (room.free >= needed && needed > GPU_MILLI_PER_DEVICE && request->shared_devices == 0)
         return arena_printf(arena, "Needs %s on one node in %s; %s %s free, at most %s on one node", needs,
@@ -97,13 +112,43 @@ static const char *lack_of_gpus(struct cycle *cycle, const struct pool *pool, co
 }
 
 static const char *lack_of(struct cycle *cycle, const struct pool *pool, const struct request *request,
-                           enum dimension dimension, enum resource resource)
+                           const struct node_survey *nodes, enum dimension dimension, enum resource resource)
 {
     struct arena *arena = cycle->arena;
-    int64_t most = find_most(pool, dimension);
-    return arena_printf(arena, "Needs %s on one node in %s; at most %s %s free on one",
-                        wording_amount(arena, resource, request->of[dimension]), pool->spec->name,
-                        wording_number(arena, resource, most), resource == RESOURCE_MEMORY ? "is" : is_or_are(most));
+    int64_t most = nodes->most[dimension];
+    const char *are = resource == RESOURCE_MEMORY ? "is" : is_or_are(most);
+    const char *needs = wording_amount(arena, resource, request->of[dimension]);
+    if (request->needs_gpu)
+        needs = arena_printf(arena, "%s and %s", lack_describe_request(arena, request), needs);
+    if (nodes->is_beyond_nodes)
+        return arena_printf(arena, "Needs %s on one node; the largest of %s%s has %s", needs, pool->spec->name,
+                            request->needs_gpu ? " with so many GPUs" : which_nodes(nodes),
+                            wording_amount(arena, resource, most));
+    if (request->needs_gpu)
+        return arena_printf(arena, "Needs %s on one node in %s; where the GPUs are free, at most %s %s", needs,
+                            pool->spec->name, wording_amount(arena, resource, most), are);
+    return arena_printf(arena, "Needs %s on one node in %s; at most %s %s free on one", needs, pool->spec->name,
+                        wording_number(arena, resource, most), are);
+}
+
+static const char *lack_of_extended(struct cycle *cycle, const struct pool *pool, const struct pod *pod,
+                                    const struct node_survey *nodes)
+{
+    struct arena *arena = cycle->arena;
+    const char *name = cycle->snapshot->extended_resources[nodes->extended].name;
+    int64_t count = 0;
+    for (size_t i = 0; i < pod->spec->extended_count; i++) {
+        if (pod->spec->extended[i].resource == nodes->extended)
+            count = pod->spec->extended[i].count;
+    }
+    if (!nodes->is_beyond_nodes)
+        return arena_printf(arena, "Needs %" PRId64 " %s on one node in %s; at most %" PRId64 " %s free on one", count,
+                            name, pool->spec->name, nodes->most_extended, is_or_are(nodes->most_extended * 1000));
+    if (nodes->most_extended == 0)
+        return arena_printf(arena, "Needs %" PRId64 " %s; no node of %s%s has any", count, name, pool->spec->name,
+                            which_nodes(nodes));
+    return arena_printf(arena, "Needs %" PRId64 " %s on one node; the largest of %s%s has %" PRId64, count, name,
+                        pool->spec->name, which_nodes(nodes), nodes->most_extended);
 }
 
 static const char *list_reasons(struct arena *arena, const struct plan_explanation *explanation)
@@ -125,16 +170,20 @@ static const char *lack_of_nodes(struct cycle *cycle, const struct pool *pool,
                         list_reasons(cycle->arena, explanation));
 }
 
-static const char *lack_of_one(struct cycle *cycle, const struct pool *pool, const struct request *request,
+static const char *lack_of_one(struct cycle *cycle, const struct pool *pool, const struct attempt *attempt,
                                const struct plan_explanation *explanation)
 {
+    const struct request *request = &attempt->failed->request;
+    const struct node_survey *nodes = attempt->nodes;
     switch (explanation->code) {
     case EXPLANATION_NOT_ENOUGH_GPUS:
-        return lack_of_gpus(cycle, pool, request);
+        return lack_of_gpus(cycle, pool, request, nodes);
     case EXPLANATION_NOT_ENOUGH_CPU:
-        return lack_of(cycle, pool, request, DIMENSION_CPU, RESOURCE_CPU);
+        return lack_of(cycle, pool, request, nodes, DIMENSION_CPU, RESOURCE_CPU);
     case EXPLANATION_NOT_ENOUGH_MEMORY:
-        return lack_of(cycle, pool, request, DIMENSION_MEMORY, RESOURCE_MEMORY);
+        return lack_of(cycle, pool, request, nodes, DIMENSION_MEMORY, RESOURCE_MEMORY);
+    case EXPLANATION_NOT_ENOUGH_EXTENDED:
+        return lack_of_extended(cycle, pool, attempt->failed, nodes);
     case EXPLANATION_TOO_MANY_PODS:
         return arena_printf(cycle->arena, "Needs a pod slot in %s; its nodes have as many pods as they take",
                             pool->spec->name);
@@ -211,7 +260,7 @@ static const char *describe_free(struct cycle *cycle, const struct pool *pool, c
 static const char *say_node_types(struct cycle *cycle, const struct pool *pool, const struct workload *workload,
                                   const struct attempt *attempt, const struct plan_explanation *explanation)
 {
-    size_t others = attempt->node_counts[NODE_TYPE];
+    size_t others = attempt->nodes->refusals[NODE_TYPE];
     if (others == 0)
         return explanation->message;
     return arena_printf(cycle->arena, "%s lets work of this kind use nodes of type %s, %zu of %zu in %s%s. %s",
@@ -267,19 +316,18 @@ void lack_explain(struct cycle *cycle, const struct pool *pool, const struct wor
 {
     struct plan_node_reason *reasons = arena_array(cycle->arena, NODE_REFUSAL_COUNT, sizeof(*reasons));
     for (enum node_refusal r = NODE_ACCEPTS + 1; r < NODE_REFUSAL_COUNT; r++) {
-        if (attempt->node_counts[r] > 0)
+        if (attempt->nodes->refusals[r] > 0)
             reasons[explanation->node_reason_count++] =
-                (struct plan_node_reason){node_refusal_text(r), attempt->node_counts[r]};
+                (struct plan_node_reason){node_refusal_text(r), attempt->nodes->refusals[r]};
     }
     explanation->node_reasons = reasons;
-    explanation->code = code_of(attempt->node_counts);
-    explanation->is_beyond_nodes =
-        explanation->code == EXPLANATION_NOT_ENOUGH_GPUS &&
-        needed_devices_milli(&attempt->failed->request) > pool->largest_gpus * GPU_MILLI_PER_DEVICE;
-    if (attempt->needed > 1 && !explanation->is_beyond_nodes)
+    explanation->code = code_of(attempt->nodes->closest);
+    explanation->is_beyond_nodes = attempt->nodes->is_beyond_nodes;
+    bool is_too_large = explanation->is_beyond_nodes && explanation->code != EXPLANATION_NO_MATCHING_NODE;
+    if (attempt->needed > 1 && !is_too_large)
         explanation->message = lack_of_gang(cycle, pool, workload, attempt, explanation);
     else
-        explanation->message = lack_of_one(cycle, pool, &attempt->failed->request, explanation);
+        explanation->message = lack_of_one(cycle, pool, attempt, explanation);
     explanation->message = say_node_types(cycle, pool, workload, attempt, explanation);
     if (explanation->code == EXPLANATION_NOT_ENOUGH_GPUS)
         explain_room(cycle, pool, attempt, explanation);

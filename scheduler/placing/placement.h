@@ -14,11 +14,11 @@ struct attempt {
     struct queue_refusal refusal; // the queue in the way, where queue is set
     uint32_t placed;              // pods, with required affinity in the domain that took most
     uint32_t needed;
-    const struct pod *failed;     // the pod that no node took; NULL
-    uint32_t group;               // the leaf or set that failed
-    const char *topology_problem; // no domain for the group; NULL
-    bool wants_nodes;             // in: count why nodes refuse the failed pod
-    const uint32_t *node_counts;  // by node_refusal
+    const struct pod *failed;        // the pod that no node took; NULL
+    uint32_t group;                  // the leaf or set that failed
+    const char *topology_problem;    // no domain for the group; NULL
+    bool wants_nodes;                // in: ask why nodes refuse the failed pod
+    const struct node_survey *nodes; // why they do; NULL: nobody asked
 };
 
 // How well a node suits a pod; the tie decides between equal scores.

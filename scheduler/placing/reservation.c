@@ -243,7 +243,7 @@ static void set_held(struct cycle *cycle, struct reservation *reservation, bool 
         node_scores_note(cycle, &cycle->nodes[reserved->place.node]);
     }
     reservation->is_held = is_held;
-    cycle->nodes_memo.counts = NULL; // was counted with other room
+    cycle->nodes_memo.survey = NULL; // was made with other room
     vacancy_forget(cycle);
 }
 

@@ -192,7 +192,7 @@ struct nodes_memo {
     size_t decision_count;
     const struct snapshot_placement_rules *rules;
     struct request request;
-    uint32_t *counts;
+    const struct node_survey *survey;
 };
 
 struct share_log;

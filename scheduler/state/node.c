@@ -142,6 +142,13 @@ static void fit_shared(const struct node *node, const struct request *request, s
     fit->fits_now = fit->fits_now && fit->fits && node->idle[DIMENSION_PODS] >= 1 + opened;
 }
 
+bool node_fits_devices(const struct node *node, const struct request *request)
+{
+    struct node_fit fit = {.fits = true, .fits_now = true};
+    fit_shared(node, request, &fit);
+    return fit.fits;
+}
+
 struct node_fit node_fit_pod(const struct node *node, const struct pod *pod)
 {
     const struct request *request = &pod->request;

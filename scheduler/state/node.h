@@ -25,6 +25,9 @@ struct node_fit {
 // Whether amounts and devices suffice; who may go where is rules.h.
 struct node_fit node_fit_pod(const struct node *node, const struct pod *pod);
 
+// Whether the shared devices of a request (and the pod slots of those that it opens) suffice, on idle + releasing.
+bool node_fits_devices(const struct node *node, const struct request *request);
+
 // What the pod charges to GPU quota when it stands on a node whose devices have this much memory.
 int64_t request_gpu_milli(const struct request *request, int64_t gpu_memory_mib);
 struct amounts request_amounts(const struct request *request, int64_t gpu_memory_mib);

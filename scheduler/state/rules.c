@@ -155,12 +155,15 @@ static bool mig_strategy_takes(const struct request *request, const struct snaps
 enum node_refusal rules_check(const struct cycle *cycle, const struct pod *pod, const struct node *node)
 {
     (void)cycle;
+    if (!node->spec->ready)
+        return NODE_NOT_READY;
+    return node->spec->cordoned ? NODE_CORDONED : rules_refusal(pod, node);
+}
+
+enum node_refusal rules_refusal(const struct pod *pod, const struct node *node)
+{
     const struct snapshot_node *spec = node->spec;
     const struct snapshot_placement_rules *rules = pod->spec->rules;
-    if (!spec->ready)
-        return NODE_NOT_READY;
-    if (spec->cordoned)
-        return NODE_CORDONED;
     if (!mig_strategy_takes(&pod->request, spec))
         return NODE_MIG_STRATEGY;
     if (pod->request.shared_devices > 0 && node->gpu_memory_mib == 0 && node->capacity[DIMENSION_GPU] > 0)

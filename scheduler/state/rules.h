@@ -28,5 +28,7 @@ const char *node_refusal_text(enum node_refusal refusal);
 
 // Why the node may not take the pod whatever is free there; NODE_ACCEPTS where it may.
 enum node_refusal rules_check(const struct cycle *cycle, const struct pod *pod, const struct node *node);
-// The same as a table by node index: true where it may. Kept for the cycle, one per different set of rules.
+// The same without the state of the node: as if it were ready and not cordoned.
+enum node_refusal rules_refusal(const struct pod *pod, const struct node *node);
+// rules_check as a table by node index: true where it may. Kept for the cycle, one per different set of rules.
 const bool *rules_accepting_nodes(struct cycle *cycle, const struct pod *pod);

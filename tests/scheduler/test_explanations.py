@@ -213,12 +213,6 @@ EXPLANATIONS = [
         "No workload of a with a lower priority can be stopped in default",
     ),
     (
-        "CPU",
-        cluster([node("n0", 1, cpuCores=2)], [project("a", 1)], [work("w", "a", pod={"cpuCores": 4})]),
-        "NotEnoughCpu",
-        "Needs 4 cores on one node in default; at most 2 are free on one",
-    ),
-    (
         "a search that was cut",
         cluster(
             [node("n0", 1)],
@@ -328,6 +322,152 @@ def test_explanations(document, code, words):
     workloads = {w["name"]: w for w in simulate(document)["cycles"][0]["workloads"]}
     found = {e["code"]: e["message"] for e in workloads["w"]["explanation"]}
     assert words in found.get(code, ""), found
+
+
+NIC = {"example.com/nic": 1}
+
+# what is short on the nodes that come closest: sentence, nodes, what stands there, the pod, code, words, forecast
+SHORT = [
+    (
+        "CPU",
+        [node("n0", 0, cpuCores=8)],
+        [("n0", {"gpuDevices": 0, "cpuCores": 6})],
+        {"gpuDevices": 0, "cpuCores": 4},
+        "NotEnoughCpu",
+        "Needs 4 cores on one node in default; at most 2 are free on one",
+        "unknown",
+    ),
+    (
+        "CPU beside free GPUs, and a node without GPUs has it",
+        [node("cpu0", 0), node("n0", 2, cpuCores=8)],
+        [("n0", {"gpuDevices": 0, "cpuCores": 6})],
+        {"gpuDevices": 2, "cpuCores": 4},
+        "NotEnoughCpu",
+        "Needs 2 GPUs and 4 cores on one node in default; where the GPUs are free, at most 2 cores are",
+        "unknown",
+    ),
+    (
+        "CPU beside free GPUs, though more nodes lack GPUs",
+        [node("n0", 1, cpuCores=8), *(node(f"n{i}", 1) for i in range(1, 4))],
+        [("n0", {"gpuDevices": 0, "cpuCores": 6}), *((f"n{i}", {}) for i in range(1, 4))],
+        {"cpuCores": 4},
+        "NotEnoughCpu",
+        "Needs 1 GPU and 4 cores on one node in default; where the GPUs are free, at most 2 cores are",
+        "unknown",
+    ),
+    (
+        "memory beside a part of a GPU",
+        [node("n0", 1)],
+        [("n0", {"gpuDevices": 0, "memoryBytes": 63 * 2**30})],
+        {"gpuPortion": 0.5, "memoryBytes": 2 * 2**30},
+        "NotEnoughMemory",
+        "Needs 0.5 of a GPU and 2Gi of memory on one node in default; where the GPUs are free, at most 1Gi of memory is",
+        "unknown",
+    ),
+    (
+        "both: the GPUs come first",
+        [node("n0", 1, cpuCores=8)],
+        [("n0", {"cpuCores": 6})],
+        {"cpuCores": 4},
+        "NotEnoughGpus",
+        "Needs 1 GPU in default; 0 of its 1 GPU are free",
+        "unknown",
+    ),
+    (
+        "more CPU than a node has, where GPUs are taken",
+        [node("n0", 1), node("cpu0", 0, cpuCores=600)],
+        [("n0", {})],
+        {"cpuCores": 500},
+        "NotEnoughCpu",
+        "Needs 1 GPU and 500 cores on one node; the largest of default with so many GPUs has 32 cores",
+        "never",
+    ),
+    (
+        "more memory than a node has",
+        [node("n0", 1)],
+        [],
+        {"gpuDevices": 0, "memoryBytes": 128 * 2**30},
+        "NotEnoughMemory",
+        "Needs 128Gi of memory on one node; the largest of default has 64Gi of memory",
+        "never",
+    ),
+    (
+        "more memory than a GPU has",
+        [node("n0", 1)],
+        [],
+        {"gpuMemoryMib": 20000},
+        "NotEnoughGpus",
+        "Needs 20000 MiB of a GPU; no GPU of default has so much memory",
+        "never",
+    ),
+    (
+        "more GPUs than a node that may take it has",
+        [node("n0", 1), node("n1", 4)],
+        [],
+        {"gpuDevices": 2, "nodeSelector": {"host": ["n0"]}},
+        "NotEnoughGpus",
+        "Needs 2 GPUs on one node; the largest of default that may take it has 1",
+        "never",
+    ),
+    (
+        "a resource that no node has",
+        [node("n0", 1)],
+        [("n0", {})],
+        {"extended": NIC},
+        "NotEnoughExtendedResources",
+        "Needs 1 example.com/nic; no node of default has any",
+        "never",
+    ),
+    (
+        "more of it than a node has",
+        [node("n0", 2, extended=NIC)],
+        [],
+        {"extended": {"example.com/nic": 2}},
+        "NotEnoughExtendedResources",
+        "Needs 2 example.com/nic on one node; the largest of default has 1",
+        "never",
+    ),
+    (
+        "a resource that is taken",
+        [node("n0", 2, extended=NIC)],
+        [("n0", {"extended": NIC})],
+        {"extended": NIC},
+        "NotEnoughExtendedResources",
+        "Needs 1 example.com/nic on one node in default; at most 0 are free on one",
+        "unknown",
+    ),
+    (
+        "labels that no node has",
+        [node("n0", 1)],
+        [],
+        {"nodeSelector": {"host": ["n7"]}},
+        "NoMatchingNode",
+        "None of 1 node in default may take it: 1 without the labels asked for",
+        "never",
+    ),
+    (
+        "a node that comes back is large enough",
+        [node("n0", 1, cpuCores=2), node("n1", 1, ready=False)],
+        [],
+        {"cpuCores": 4},
+        "NotEnoughCpu",
+        "Needs 1 GPU and 4 cores on one node in default; where the GPUs are free, at most 2 cores are",
+        "unknown",
+    ),
+]
+
+
+@pytest.mark.parametrize("nodes,stands,pod,code,words,forecast", cases(SHORT))
+def test_what_is_short(nodes, stands, pod, code, words, forecast):
+    runs = [
+        work(f"r{i}", "a", pod=request, on=host, preemptibility="non-preemptible")
+        for i, (host, request) in enumerate(stands)
+    ]
+    document = cluster(nodes, [project("a", 8)], [*runs, work("w", "a", pod=pod)])
+    (workload,) = (w for w in simulate(document, explain=True)["cycles"][0]["workloads"] if w["name"] == "w")
+    first = workload["explanation"][0]
+    assert (first["code"], first["message"]) == (code, words)
+    assert workload["forecast"]["kind"] == forecast, workload
 
 
 def test_a_receipt_names_both_sides():

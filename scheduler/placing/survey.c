@@ -1,0 +1,140 @@
+#include "scheduler/placing/survey.h"
+
+#include "base/arena.h"
+#include "scheduler/placing/placement.h"
+#include "scheduler/state/journal.h"
+#include "scheduler/state/node.h"
+#include "scheduler/state/statement.h"
+
+#include <string.h>
+
+static int64_t amount_of(const struct node *node, enum dimension dimension, bool empty)
+{
+    return empty ? node->capacity[dimension] : node_free(node, dimension);
+}
+
+static int64_t extended_of(const struct node *node, uint32_t resource, bool empty)
+{
+    return empty ? node->extended_capacity[resource]
+                 : node->extended_idle[resource] + node->extended_releasing[resource];
+}
+
+// The first extended resource that is short; SNAPSHOT_NONE: none.
+static uint32_t short_extended(const struct node *node, const struct pod *pod, bool empty)
+{
+    for (size_t i = 0; i < pod->spec->extended_count; i++) {
+        if (pod->spec->extended[i].count > extended_of(node, pod->spec->extended[i].resource, empty))
+            return pod->spec->extended[i].resource;
+    }
+    return SNAPSHOT_NONE;
+}
+
+static bool lacks_devices(const struct node *node, const struct pod *pod, bool empty)
+{
+    const struct request *request = &pod->request;
+    if (request->shared_devices == 0)
+        return request->of[DIMENSION_GPU] > amount_of(node, DIMENSION_GPU, empty);
+    if (empty)
+        return request->shared_devices > node->capacity[DIMENSION_GPU] || request->memory_mib > node->gpu_memory_mib;
+    return !node_fits_devices(node, request);
+}
+
+// The amounts that the node lacks for the pod, as bits of node_refusal.
+static unsigned lacks(const struct node *node, const struct pod *pod, bool empty)
+{
+    const struct request *request = &pod->request;
+    unsigned bits = lacks_devices(node, pod, empty) ? 1U << NODE_FEW_GPUS : 0;
+    if (request->of[DIMENSION_CPU] > amount_of(node, DIMENSION_CPU, empty))
+        bits |= 1U << NODE_FEW_CPU;
+    if (request->of[DIMENSION_MEMORY] > amount_of(node, DIMENSION_MEMORY, empty))
+        bits |= 1U << NODE_LITTLE_MEMORY;
+    if (request->of[DIMENSION_PODS] > amount_of(node, DIMENSION_PODS, empty))
+        bits |= 1U << NODE_FEW_POD_SLOTS;
+    if (short_extended(node, pod, empty) != SNAPSHOT_NONE)
+        bits |= 1U << NODE_FEW_EXTENDED;
+    return bits;
+}
+
+// Smaller is closer; missing are the amounts that it lacks when empty, else now.
+static unsigned distance_of(const struct pod *pod, unsigned missing, bool when_empty)
+{
+    unsigned gpus = 1U << (pod->request.is_mig ? NODE_FEW_EXTENDED : NODE_FEW_GPUS);
+    bool lacks_gpus = pod->request.needs_gpu && (missing & gpus);
+    return (when_empty ? 64 * (unsigned)__builtin_popcount(missing) : 0) + (lacks_gpus ? 32 : 0) +
+           (unsigned)__builtin_popcount(missing);
+}
+
+static void note_closest(struct node_survey *survey, const struct node *node, const struct pod *pod, unsigned bits,
+                         bool empty)
+{
+    for (enum node_refusal r = 0; r < NODE_REFUSAL_COUNT; r++)
+        survey->closest[r] += bits >> r & 1;
+    for (enum dimension d = 0; d < DIMENSION_COUNT; d++) {
+        int64_t amount = amount_of(node, d, empty);
+        survey->most[d] = amount > survey->most[d] ? amount : survey->most[d];
+    }
+    if (survey->extended == SNAPSHOT_NONE)
+        survey->extended = short_extended(node, pod, empty);
+    if (survey->extended != SNAPSHOT_NONE) {
+        int64_t amount = extended_of(node, survey->extended, empty);
+        survey->most_extended = amount > survey->most_extended ? amount : survey->most_extended;
+    }
+}
+
+static void forget_closest(struct node_survey *survey)
+{
+    memset(survey->closest, 0, sizeof(survey->closest));
+    memset(survey->most, 0, sizeof(survey->most));
+    survey->extended = SNAPSHOT_NONE;
+    survey->most_extended = 0;
+}
+
+static struct node_survey *survey(struct cycle *cycle, const struct pool *pool, const struct pod *pod)
+{
+    struct node_survey *survey = arena_alloc(cycle->arena, sizeof(*survey));
+    unsigned smallest = UINT32_MAX;
+    survey->is_beyond_nodes = pool->node_count > 0;
+    survey->extended = SNAPSHOT_NONE;
+    for (size_t i = 0; i < pool->node_count; i++) {
+        const struct node *node = pool->nodes[i];
+        enum node_refusal refusal = placement_refusal(cycle, pool, pod, node);
+        survey->refusals[refusal]++;
+        if (rules_refusal(pod, node) != NODE_ACCEPTS)
+            continue;
+        unsigned missing = lacks(node, pod, true);
+        bool when_empty = missing != 0;
+        survey->is_beyond_nodes = survey->is_beyond_nodes && when_empty;
+        if (!node->is_open || refusal == NODE_POD_AFFINITY)
+            continue;
+        if (!when_empty)
+            missing = refusal == NODE_OVER_QUOTA ? 1U << NODE_OVER_QUOTA : lacks(node, pod, false);
+        unsigned distance = distance_of(pod, missing, when_empty);
+        if (distance < smallest)
+            forget_closest(survey);
+        if (distance <= smallest)
+            note_closest(survey, node, pod, missing, when_empty);
+        smallest = distance < smallest ? distance : smallest;
+    }
+    return survey;
+}
+
+const struct node_survey *survey_nodes(struct cycle *cycle, const struct pool *pool, const struct pod *pod)
+{
+    struct nodes_memo *memo = &cycle->nodes_memo;
+    bool can_reuse = cycle->log->count == 0;
+    // Padding that differs costs a survey, no more.
+    // NOLINTBEGIN(bugprone-suspicious-memory-comparison,cert-*)
+    if (can_reuse && memo->survey && memo->pool == pool && memo->decision_count == cycle->journal->count &&
+        memo->rules == pod->spec->rules && pod->spec->extended_count == 0 &&
+        memcmp(&memo->request, &pod->request, sizeof(pod->request)) == 0)
+        return memo->survey;
+    // NOLINTEND(bugprone-suspicious-memory-comparison,cert-*)
+    const struct node_survey *made = survey(cycle, pool, pod);
+    if (can_reuse)
+        *memo = (struct nodes_memo){.pool = pool,
+                                    .decision_count = cycle->journal->count,
+                                    .rules = pod->spec->rules,
+                                    .request = pod->request,
+                                    .survey = pod->spec->extended_count == 0 ? made : NULL};
+    return made;
+}
