@@ -12,6 +12,7 @@ from clusters import (
     pod,
     project,
     queue,
+    simulate,
     work,
 )
 
@@ -211,8 +212,32 @@ FIRST_CYCLE = [
         },
     ),
     # stale gangs
+    *(
+        (
+            sentence,
+            cluster(
+                [node("n0", 4)],
+                [project("a", 4)],
+                [
+                    work(
+                        "w",
+                        "a",
+                        minSubGroups=1,
+                        staleSeconds=stale,
+                        subGroups=[{"name": "x", "minPods": 1}, {"name": "y", "minPods": 2}],
+                        pods=[pod("w-0", "x", "n0"), pod("w-1", "y", "n0"), pod("w-2", "y", gpus=9)],
+                    )
+                ],
+            ),
+            {"w-0": ("Running", "n0"), "w-1": (status, "n0")},
+        )
+        for sentence, stale, status in (
+            ("a sub-group that is not needed stops alone", 60, "Releasing"),
+            ("not before its grace", 59, "Running"),
+        )
+    ),
     (
-        "a sub-group that is not needed leaves nobody stale",
+        "nor where one of its pods has succeeded",
         cluster(
             [node("n0", 4)],
             [project("a", 4)],
@@ -221,13 +246,36 @@ FIRST_CYCLE = [
                     "w",
                     "a",
                     minSubGroups=1,
-                    staleSeconds=999,
+                    staleSeconds=60,
                     subGroups=[{"name": "x", "minPods": 1}, {"name": "y", "minPods": 2}],
-                    pods=[pod("w-0", "x", "n0"), pod("w-1", "y", "n0"), pod("w-2", "y", gpus=9)],
+                    pods=[pod("w-0", "x", "n0"), pod("w-1", "y", "n0"), pod("w-2", "y", status="Succeeded", node="n0")],
                 )
             ],
         ),
         {"w-0": ("Running", "n0"), "w-1": ("Running", "n0")},
+    ),
+    (
+        "a set of sub-groups that is not needed stops with all that stands below it",
+        cluster(
+            [node("n0", 4)],
+            [project("a", 4)],
+            [
+                work(
+                    "w",
+                    "a",
+                    minSubGroups=1,
+                    staleSeconds=60,
+                    subGroups=[
+                        {"name": "x", "minPods": 1},
+                        {"name": "s"},
+                        {"name": "y", "parent": "s", "minPods": 1},
+                        {"name": "z", "parent": "s", "minPods": 1},
+                    ],
+                    pods=[pod("w-0", "x", "n0"), pod("w-1", "y", "n0"), pod("w-2", "z", gpus=9)],
+                )
+            ],
+        ),
+        {"w-0": ("Running", "n0"), "w-1": ("Releasing", "n0")},
     ),
     (
         "one that is needed does, non-preemptible or not",
@@ -329,6 +377,31 @@ FIRST_CYCLE = [
         {"r-0": ("Running", "n0"), "s-0": ("Pipelined", "n0"), "w-0": ("Pipelined", "n1")},
     ),
 ]
+
+
+def halves(name, project, host):
+    return work(
+        name,
+        project,
+        minSubGroups=1,
+        staleSeconds=60,
+        subGroups=[{"name": "x", "minPods": 2}, {"name": "y", "minPods": 2}],
+        pods=[*(pod(f"{name}-{i}", "x", host) for i in range(2)), pod(f"{name}-2", "y", host), pod(f"{name}-3", "y")],
+    )
+
+
+def test_of_two_halves_that_block_each_other_one_stops():
+    """What it frees makes the other whole: nobody else stops."""
+    document = cluster(
+        [node("n0", 3), node("n1", 3)],
+        [project("a", 3), project("b", 3)],
+        [halves("v", "b", "n1"), halves("w", "a", "n0")],
+    )
+    last = {pod["name"]: pod["status"] for pod in simulate(document, cycles=4)["cycles"][-1]["pods"]}
+    assert [status for name, status in sorted(last.items()) if name.startswith("v")] == ["Running"] * 2 + [
+        "Pending"
+    ] * 2
+    assert [status for name, status in sorted(last.items()) if name.startswith("w")] == ["Running"] * 4
 
 
 @pytest.mark.parametrize("document,want", cases(FIRST_CYCLE))

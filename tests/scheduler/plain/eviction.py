@@ -37,20 +37,30 @@ class Evictions(Scheduler):
                 self.commit(name)
 
     def evict_stale(self):
-        """With a grace of 0: whoever has pods and not its minimum (9.1)."""
+        """With a grace of 0: what has pods and not its minimum, of surplus sub-groups one a cycle (9.1)."""
+
+        def is_used(pod):
+            return pod.is_held or pod.status == "Releasing"
+
+        def find(group):
+            pods = group.all_pods()
+            if not any(map(is_used, pods)):
+                return None
+            if not group.is_satisfied(is_used):
+                return None if any(pod.status == "Succeeded" for pod in pods) else group
+            return next(filter(None, map(find, group.members)), None) if group.is_set else None
+
+        freed = False
         for name in self.workloads if self.grace == 0 else ():
-
-            def is_used(pod):
-                return pod.is_held or pod.status == "Releasing"
-
-            if (
-                self.workloads[name]["home"] == self.pool
-                and any(map(is_used, self.pods_of(name)))
-                and not self.workloads[name]["root"].is_satisfied(is_used)
-            ):
-                for pod in self.held(name):
+            root = self.workloads[name]["root"]
+            group = find(root) if self.workloads[name]["home"] == self.pool else None
+            if not group or (group is not root and freed):
+                continue
+            freed = freed or group is not root
+            for pod in group.all_pods():
+                if pod.is_held:
                     self.evict(pod)
-                self.commit()
+            self.commit()
 
     # Who may (6.3, 7, 8).
     def may_try(self, action, name):
