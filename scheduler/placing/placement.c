@@ -124,27 +124,14 @@ static void score(struct cycle *cycle, const struct pool *pool, const struct pod
 }
 
 static struct device_choice choose_devices(struct cycle *cycle, const struct pool *pool, struct node *node,
-                                           const struct pod *pod)
+                                           const struct pod *pod, bool now)
 {
     enum placement_strategy strategy = pool->spec->gpu_placement;
-    if (strategy != PLACEMENT_FRAGMENTATION)
-        return shared_device_choose(node, &pod->request, strategy, cycle->arena);
+    if (now || strategy != PLACEMENT_FRAGMENTATION)
+        return shared_device_choose(node, &pod->request, strategy, now, cycle->arena);
     uint32_t *devices = arena_array(cycle->arena, pod->request.shared_devices, sizeof(*devices));
     uint32_t joined = fragmentation_choose(cycle, pool, node, pod, devices);
     return shared_device_join(node, &pod->request, devices, joined, cycle->arena);
-}
-
-static void place_on(struct cycle *cycle, const struct pool *pool, struct pod *pod, const struct candidate *best,
-                     bool promise_only)
-{
-    bool waits = promise_only || !best->fit.fits_now;
-    struct place place = {.node = best->node->index};
-    if (pod->request.shared_devices > 0) {
-        struct device_choice choice = choose_devices(cycle, pool, best->node, pod);
-        place = choice.place;
-        waits = waits || choice.waits;
-    }
-    statement_place(cycle, pod->index, &place, waits);
 }
 
 // The best node for whole devices by free_gpu_index.h: of those with room now, or else of those with room later.
@@ -234,13 +221,18 @@ static struct node *next_node(struct cycle *cycle, const struct pool *pool, cons
     return NULL;
 }
 
-// Whether the pod may and can stand on the node as things are, and how well.
-static bool rate(struct cycle *cycle, const struct pool *pool, const struct pod *pod, const bool *accepts,
+// Whether the pod may and can stand on the node as things are, and how well; now: without waiting for shared devices.
+static bool rate(struct cycle *cycle, const struct pool *pool, const struct pod *pod, const bool *accepts, bool now,
                  struct candidate *candidate)
 {
     if (!accepts[candidate->node->index])
         return false;
     candidate->fit = node_fit_pod(candidate->node, pod);
+    if (now) {
+        candidate->fit.fits =
+            candidate->fit.fits && candidate->fit.fits_now && shared_device_has_now(candidate->node, &pod->request);
+        candidate->fit.joins = shared_device_count_fits(candidate->node, &pod->request, true) > 0;
+    }
     if (!candidate->fit.fits || !is_lawful_on(pool, &cycle->workloads[pod->workload], pod, candidate->node))
         return false;
     score(cycle, pool, pod, candidate);
@@ -251,39 +243,24 @@ bool placement_rate(struct cycle *cycle, const struct pool *pool, const struct p
                     struct rating *out_rating)
 {
     struct candidate candidate = {.node = node};
-    bool fits = rate(cycle, pool, pod, rules_accepting_nodes(cycle, pod), &candidate);
+    bool fits = rate(cycle, pool, pod, rules_accepting_nodes(cycle, pod), false, &candidate);
     *out_rating = candidate.rating;
     return fits;
 }
 
-bool placement_place(struct cycle *cycle, const struct pool *pool, struct pod *pod, const struct node_set *set,
-                     bool promise_only)
+// The best of the set's nodes by 5.1, looked at one by one. False: none takes the pod.
+static bool find_best(struct cycle *cycle, const struct pool *pool, const struct pod *pod, const struct node_set *set,
+                      bool now, struct candidate *out_best)
 {
-    if (has_rooms(cycle, pool, pod, set)) {
-        struct candidate fullest;
-        if (!find_fullest(cycle, pool, pod, set, true, &fullest) &&
-            !find_fullest(cycle, pool, pod, set, false, &fullest))
-            return false;
-        place_on(cycle, pool, pod, &fullest, promise_only);
-        return true;
-    }
-    struct node *first;
-    if (has_standings(cycle, pool, pod, set) && node_scores_find(cycle, pool, pod, set, standing, &first)) {
-        if (!first)
-            return false;
-        struct candidate found = {.node = first, .fit = node_fit_pod(first, pod)};
-        place_on(cycle, pool, pod, &found, promise_only);
-        return true;
-    }
     const struct workload *workload = &cycle->workloads[pod->workload];
     const bool *accepts = rules_accepting_nodes(cycle, pod);
     enum pod_affinity affinity = workload->spec->pod_affinity;
     const char *domain = affinity_domain(cycle, workload);
-    struct candidate best = {0};
     size_t at = 0;
+    *out_best = (struct candidate){0};
     for (struct node *node = next_node(cycle, pool, set, &at); node; node = next_node(cycle, pool, set, &at)) {
         struct candidate next = {.node = node};
-        if (!rate(cycle, pool, pod, accepts, &next))
+        if (!rate(cycle, pool, pod, accepts, now, &next))
             continue;
         if (set->scores)
             next.rating.score += set->scores[next.node->index] * SCORE_UNIT;
@@ -293,12 +270,54 @@ bool placement_place(struct cycle *cycle, const struct pool *pool, struct pod *p
                 continue;
             next.rating.score += together && domain ? SCORE_POD_AFFINITY * SCORE_UNIT : 0;
         }
-        if (!best.node || rating_compare(next.rating, best.rating) > 0)
-            best = next;
+        if (!out_best->node || rating_compare(next.rating, out_best->rating) > 0)
+            *out_best = next;
     }
-    if (!best.node)
+    return out_best->node;
+}
+
+// A shared device is waited for, though another is free, for as long as a cycle: who waits for one since the cycle
+// before gets what is free now (5.6).
+static void place_shared(struct cycle *cycle, const struct pool *pool, struct pod *pod, const struct node_set *set,
+                         const struct candidate *best, bool promise_only)
+{
+    struct device_choice choice = choose_devices(cycle, pool, best->node, pod, false);
+    bool waits = choice.waits || !best->fit.fits_now;
+    bool has_waited = cycle->workloads[pod->workload].spec->promise != SNAPSHOT_PROMISE_NONE;
+    struct candidate other;
+    if (waits && has_waited && !promise_only && find_best(cycle, pool, pod, set, true, &other)) {
+        choice = choose_devices(cycle, pool, other.node, pod, true);
+        waits = false;
+    }
+    statement_place(cycle, pod->index, &choice.place, waits || promise_only);
+}
+
+static void place_on(struct cycle *cycle, const struct pool *pool, struct pod *pod, const struct node_set *set,
+                     const struct candidate *best, bool promise_only)
+{
+    struct place place = {.node = best->node->index};
+    if (pod->request.shared_devices > 0)
+        place_shared(cycle, pool, pod, set, best, promise_only);
+    else
+        statement_place(cycle, pod->index, &place, promise_only || !best->fit.fits_now);
+}
+
+bool placement_place(struct cycle *cycle, const struct pool *pool, struct pod *pod, const struct node_set *set,
+                     bool promise_only)
+{
+    struct candidate best;
+    struct node *first;
+    if (has_rooms(cycle, pool, pod, set)) {
+        if (!find_fullest(cycle, pool, pod, set, true, &best) && !find_fullest(cycle, pool, pod, set, false, &best))
+            return false;
+    } else if (has_standings(cycle, pool, pod, set) && node_scores_find(cycle, pool, pod, set, standing, &first)) {
+        if (!first)
+            return false;
+        best = (struct candidate){.node = first, .fit = node_fit_pod(first, pod)};
+    } else if (!find_best(cycle, pool, pod, set, false, &best)) {
         return false;
-    place_on(cycle, pool, pod, &best, promise_only);
+    }
+    place_on(cycle, pool, pod, set, &best, promise_only);
     return true;
 }
 
@@ -336,7 +355,8 @@ bool placement_place_at(struct cycle *cycle, const struct pool *pool, struct pod
         return false;
     promised.fit = node_fit_pod(promised.node, pod);
     if (pod->request.shared_devices == 0 || pod->spec->gpu_group_count != pod->request.shared_devices) {
-        place_on(cycle, pool, pod, &promised, false);
+        struct node_set only = {.nodes = &promised.node->index, .count = 1};
+        place_on(cycle, pool, pod, &only, &promised, false);
         return true;
     }
     struct device_choice choice;

@@ -132,7 +132,7 @@ static void fit_shared(const struct node *node, const struct request *request, s
         *fit = (struct node_fit){0};
         return;
     }
-    uint32_t joined = shared_device_count_fits(node, request);
+    uint32_t joined = shared_device_count_fits(node, request, false);
     fit->joins = joined > 0;
     fit->fits = node_free(node, DIMENSION_GPU) + joined >= request->shared_devices;
     fit->fits_now = fit->fits_now && node->idle[DIMENSION_GPU] + joined >= request->shared_devices;

@@ -16,12 +16,18 @@ bool shared_device_fits(const struct node *node, const struct shared_device *dev
            node->gpu_memory_mib - device->allocated_mib + device->releasing_mib >= memory_mib;
 }
 
-uint32_t shared_device_count_fits(const struct node *node, const struct request *request)
+static bool fits(const struct node *node, const struct shared_device *device, int64_t memory_mib, bool now)
+{
+    bool waits = device->allocated_mib == 0 || node->gpu_memory_mib - device->allocated_mib < memory_mib;
+    return shared_device_fits(node, device, memory_mib) && !(now && waits);
+}
+
+uint32_t shared_device_count_fits(const struct node *node, const struct request *request, bool now)
 {
     int64_t memory = request_memory_mib(request, node);
     uint32_t count = 0;
     for (size_t i = 0; i < node->shared_count && count < request->shared_devices; i++)
-        count += shared_device_fits(node, &node->shared[i], memory);
+        count += fits(node, &node->shared[i], memory, now);
     return count;
 }
 
@@ -87,12 +93,12 @@ uint32_t shared_device_open(struct node *node, struct arena *arena)
 }
 
 // The next device to take: the fullest (bin-pack) or emptiest (spread) one after `last` in that order. -1: none.
-static int64_t next_device(const struct node *node, int64_t memory_mib, bool fullest, int64_t last)
+static int64_t next_device(const struct node *node, int64_t memory_mib, bool fullest, bool now, int64_t last)
 {
     int64_t best = -1;
     for (size_t i = 0; i < node->shared_count; i++) {
         const struct shared_device *device = &node->shared[i];
-        if (!shared_device_fits(node, device, memory_mib))
+        if (!fits(node, device, memory_mib, now))
             continue;
         if (last >= 0) { // taken already: at or before the last one
             const struct shared_device *taken = &node->shared[last];
@@ -111,22 +117,30 @@ static int64_t next_device(const struct node *node, int64_t memory_mib, bool ful
     return best;
 }
 
-static uint32_t count_whole(const struct node *node)
+// Free for whoever waits; now: idle as well.
+static int64_t count_free(const struct node *node, enum dimension dimension, bool now)
 {
-    int64_t whole = node_free(node, DIMENSION_GPU);
-    return whole > 0 ? (uint32_t)whole : 0;
+    int64_t free = node_free(node, dimension);
+    return now && node->idle[dimension] < free ? node->idle[dimension] : free;
 }
 
-uint32_t shared_device_count_new(const struct node *node, const struct request *request,
-                                 enum placement_strategy strategy)
+bool shared_device_has_now(const struct node *node, const struct request *request)
 {
-    uint32_t needed = request->shared_devices - shared_device_count_fits(node, request);
+    int64_t opened = request->shared_devices - shared_device_count_fits(node, request, true);
+    return opened <= count_free(node, DIMENSION_GPU, true) && opened + 1 <= count_free(node, DIMENSION_PODS, true);
+}
+
+// How many whole devices the choice opens.
+static uint32_t count_new(const struct node *node, const struct request *request, enum placement_strategy strategy,
+                          bool now)
+{
+    uint32_t needed = request->shared_devices - shared_device_count_fits(node, request, now);
     if (strategy == PLACEMENT_BINPACK)
         return needed;
     // As many as there are, but each takes a pod slot beside the pod's own.
-    int64_t opened = count_whole(node);
-    if (opened > node_free(node, DIMENSION_PODS) - 1)
-        opened = node_free(node, DIMENSION_PODS) - 1;
+    int64_t opened = count_free(node, DIMENSION_GPU, now);
+    if (opened > count_free(node, DIMENSION_PODS, now) - 1)
+        opened = count_free(node, DIMENSION_PODS, now) - 1;
     if (opened > request->shared_devices)
         opened = request->shared_devices;
     return opened > needed ? (uint32_t)opened : needed;
@@ -156,14 +170,14 @@ struct device_choice shared_device_join(struct node *node, const struct request 
 }
 
 struct device_choice shared_device_choose(struct node *node, const struct request *request,
-                                          enum placement_strategy strategy, struct arena *arena)
+                                          enum placement_strategy strategy, bool now, struct arena *arena)
 {
     int64_t memory = request_memory_mib(request, node);
-    uint32_t joined = request->shared_devices - shared_device_count_new(node, request, strategy);
+    uint32_t joined = request->shared_devices - count_new(node, request, strategy, now);
     uint32_t *devices = arena_array(arena, request->shared_devices, sizeof(*devices));
     int64_t last = -1;
     for (uint32_t i = 0; i < joined; i++) {
-        last = next_device(node, memory, strategy == PLACEMENT_BINPACK, last);
+        last = next_device(node, memory, strategy == PLACEMENT_BINPACK, now, last);
         devices[i] = (uint32_t)last;
     }
     return shared_device_join(node, request, devices, joined, arena);

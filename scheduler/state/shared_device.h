@@ -8,8 +8,10 @@ struct arena;
 int64_t request_memory_mib(const struct request *request, const struct node *node);
 // Whether the request finds room on that device.
 bool shared_device_fits(const struct node *node, const struct shared_device *device, int64_t memory_mib);
-// How many devices fit, at most the request's number.
-uint32_t shared_device_count_fits(const struct node *node, const struct request *request);
+// How many devices fit, at most the request's number; now: without waiting for what is being released.
+uint32_t shared_device_count_fits(const struct node *node, const struct request *request, bool now);
+// Whether devices and pod slots suffice without waiting, where node_fit_pod says that they do with it.
+bool shared_device_has_now(const struct node *node, const struct request *request);
 
 struct device_choice {
     struct place place;
@@ -21,16 +23,14 @@ struct device_choice {
 struct device_choice shared_device_join(struct node *node, const struct request *request, uint32_t *devices,
                                         uint32_t joined, struct arena *arena);
 // Chooses the request's devices on a node where node_fit_pod says that it fits, fullest first with bin-pack, whole ones
-// first with spread; new ones are added to the node under the smallest number that names none there.
+// first with spread; new ones are added to the node under the smallest number that names none there. now: of those that
+// need no waiting, where shared_device_has_now says that they suffice.
 struct device_choice shared_device_choose(struct node *node, const struct request *request,
-                                          enum placement_strategy strategy, struct arena *arena);
+                                          enum placement_strategy strategy, bool now, struct arena *arena);
 // The devices of the groups that the pod's spec names, a new one for a group that is not there. False where they have
 // no room for it.
 bool shared_device_choose_named(struct node *node, const struct pod *pod, struct arena *arena,
                                 struct device_choice *out_choice);
-// How many whole devices the choice would open.
-uint32_t shared_device_count_new(const struct node *node, const struct request *request,
-                                 enum placement_strategy strategy);
 // The device of that name, added where there is none yet. name lives as long as the cycle.
 uint32_t shared_device_find(struct node *node, const char *name, struct arena *arena);
 // A device under the smallest free number.

@@ -405,3 +405,32 @@ def test_the_lowest_healthy_devices_are_chosen():
     (decision,) = simulate(document)["cycles"][0]["decisions"]
     assert decision["gpuIndices"] == [1, 3]
     assert {q["name"]: q["gpu"]["fairShare"] for q in simulate(document)["cycles"][0]["queues"]}["a"] == 2
+
+
+KEEPS = work("r", "a", on="n0", pod={"gpuPortion": 0.4, "gpuGroups": ["0"], "gpuIndices": [0]})
+STUCK = {"gpuPortion": 0.5, "status": "Releasing", "node": "n0", "gpuGroups": ["0"], "gpuIndices": [0]}
+
+
+@pytest.mark.parametrize("nodes,place", [([("n0", 1), ("n1", 1)], "n1"), ([("n0", 2)], "n0")], ids=["another", "same"])
+@pytest.mark.parametrize("strategy", ["binpack", "fragmentation"])
+def test_a_shared_device_is_waited_for_no_longer_than_a_cycle(nodes, place, strategy):
+    """5.6: what stops on it may take its time; a device that is free elsewhere, or on the same node, does then."""
+    document = cluster(
+        [node(*words) for words in nodes],
+        [project("a", 8)],
+        [KEEPS, work("s", "a", deleting=True, pod=STUCK), work("w", "a", pod={"gpuPortion": 0.5})],
+        nodePools=[{"name": "default", "placementStrategy": {"gpu": strategy, "cpu": strategy}}],
+    )
+    last = {pod["name"]: pod for pod in simulate(document, cycles=3)["cycles"][-1]["pods"]}
+    assert (last["w-0"]["status"], last["w-0"]["node"]) == ("Running", place)
+    assert last["w-0"]["gpuGroups"] != ["0"] or place != "n0"
+
+
+def test_a_shared_device_is_waited_for_where_no_other_is_free():
+    document = cluster(
+        [node("n0", 1)],
+        [project("a", 8)],
+        [KEEPS, work("s", "a", deleting=True, pod=STUCK), work("w", "a", pod={"gpuPortion": 0.5})],
+    )
+    last = pods_of(simulate(document, cycles=3)["cycles"][-1])
+    assert last["w-0"] == ("Pipelined", "n0")

@@ -12,7 +12,7 @@ class Scheduler(Cluster):
     def __init__(self, document):
         super().__init__(document)
         # (class, workload) in the order of decisions: 0 something was evicted for it, 1 it waits, 2 it was moved
-        self.promises = []
+        self.promises, self.has_waited = [], set()  # has_waited: who had one from the cycle before
         # workloads that lost a place or a promise in an earlier cycle
         self.displaced, self.displaced_now = set(), set()
         self.in_doubt = False  # a rule that is not here may have decided
@@ -21,6 +21,7 @@ class Scheduler(Cluster):
         """Decides once."""
         self.displaced_now, self.results = set(), {}
         promised, self.promises = self.promises, []
+        self.has_waited = {name for _, name in promised}
         self.keep_promises(promised)
         for turn in range(max(len(workload["pools"]) for workload in self.workloads.values())):
             for pool in self.pools if not self.in_doubt else ():
@@ -205,23 +206,28 @@ class Scheduler(Cluster):
             + 10000 * (joins > 0 and self.strategies["gpu"] == "binpack")
         )
 
-    def choose_devices(self, pod, node):
-        """The groups that the pod gets, and whether it has to wait for one (5.6)."""
+    def choose_devices(self, pod, node, at_once=False):
+        """The groups that the pod gets, and whether it has to wait for one (5.6); at_once: of those that need no
+        waiting."""
         idle, _, groups, _ = self.look(node)
         memory, whole = self.part(pod, node), self.device_memory(node)
+
+        def is_later(name):
+            return whole - groups[name]["taken"] < memory or groups[name]["taken"] == 0
+
+        def free(dimension):
+            return min(self.free(node, dimension), idle[dimension]) if at_once else self.free(node, dimension)
+
         fits = [name for name in groups if self.group_fits(node, groups[name], memory)]
+        fits = [name for name in fits if not (at_once and is_later(name))]
         fits.sort(key=lambda name: (not name.isdigit(), int(name) if name.isdigit() else 0, name))
         spreads = self.strategies["gpu"] == "spread"
         fits.sort(key=lambda name: groups[name]["used"] if spreads else -groups[name]["used"])
         opens = max(pod.shared - len(fits), 0)
         if spreads:
-            opens = max(opens, min(self.free(node, "gpu"), self.free(node, "pods") - 1, pod.shared))
+            opens = max(opens, min(free("gpu"), free("pods") - 1, pod.shared))
         chosen = fits[: pod.shared - opens]
-        waits = (
-            opens > idle["gpu"]
-            or opens + 1 > idle["pods"]
-            or any(whole - groups[name]["taken"] < memory or groups[name]["taken"] == 0 for name in chosen)
-        )
+        waits = opens > idle["gpu"] or opens + 1 > idle["pods"] or any(map(is_later, chosen))
         names, number = set(groups), 0
         while len(chosen) < pod.shared:
             if str(number) not in names:
@@ -229,9 +235,15 @@ class Scheduler(Cluster):
             number += 1
         return tuple(chosen), waits
 
-    def put(self, pod, node, now, promise_only):
+    def starts_at_once(self, pod, node):
+        """How many shared devices it joins there without waiting; None where it has to wait (5.6)."""
+        fit = self.fit(pod, node)
+        groups, waits = self.choose_devices(pod, node, at_once=True) if fit and fit[0] else ((), True)
+        return None if waits else len(self.look(node)[2].keys() & set(groups))
+
+    def put(self, pod, node, now, promise_only, at_once=False):
         self.seen.pop(node, None)
-        groups, waits = self.choose_devices(pod, node) if pod.shared else ((), False)
+        groups, waits = self.choose_devices(pod, node, at_once) if pod.shared else ((), False)
         self.seen.clear()
         if pod.evicted and pod.origin[0] == node and set(pod.origin[2]) == set(groups):
             pod.status, pod.entries = pod.before
@@ -301,12 +313,22 @@ class Scheduler(Cluster):
         fits = [(node, fit) for node, fit in fits if fit and (node in together or not self.is_bound_together(name))]
         if not fits:
             return False
-        node, fit = max(
-            fits,
-            key=lambda entry: (
-                self.score(pod, entry[0], *entry[1]) + scores.get(entry[0], 0) + bonus * (entry[0] in together)
-            ),
-        )
+
+        def score(entry):
+            return self.score(pod, entry[0], *entry[1]) + scores.get(entry[0], 0) + bonus * (entry[0] in together)
+
+        node, fit = max(fits, key=score)
+        if (
+            pod.shared
+            and name in self.has_waited
+            and not promise_only
+            and (not fit[0] or self.choose_devices(pod, node)[1])
+        ):
+            at_once = [(node, (True, self.starts_at_once(pod, node))) for node, _ in fits]
+            at_once = [entry for entry in at_once if entry[1][1] is not None]
+            if at_once:
+                self.put(pod, max(at_once, key=score)[0], True, False, at_once=True)
+                return True
         self.put(pod, node, fit[0], promise_only)
         return True
 
