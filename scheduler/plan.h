@@ -188,6 +188,8 @@ struct plan_explanation {
     uint32_t free_nodes;
     int64_t room_ms;
     bool is_beyond_nodes; // no node of the pool has so much, be it empty
+    // Pods that are not alike found no place in two orders, and the pool as a whole has enough: another might do.
+    bool may_fit_otherwise;
 };
 
 // Whether the code says why nobody gives what another explanation says is lacking.

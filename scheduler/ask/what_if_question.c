@@ -54,15 +54,27 @@ static int compare_queues(struct what_if_inquiry *inquiry, const struct what_if_
     return 0;
 }
 
-// Whether it waits even with the cluster to itself: then out_why says what is lacking.
-static int find_never(struct what_if_inquiry *inquiry, const struct what_if_trial *asked, bool *out_never,
+// With the cluster to itself.
+enum alone {
+    ALONE_STARTS,
+    ALONE_NOT_FOUND, // no place was found, which proves nothing
+    ALONE_NEVER
+};
+
+// out_why says what is lacking where it does not start.
+static int plan_alone(struct what_if_inquiry *inquiry, const struct what_if_trial *asked, enum alone *out_alone,
                       const char **out_why, struct error *err)
 {
-    struct what_if_trial alone = {.snapshot = what_if_alone(asked->snapshot, asked->workload, &inquiry->scratch)};
-    if (what_if_plan(inquiry, alone.snapshot, &inquiry->scratch, &alone.plan, err) < 0)
+    struct what_if_trial trial = {.snapshot = what_if_alone(asked->snapshot, asked->workload, &inquiry->scratch)};
+    if (what_if_plan(inquiry, trial.snapshot, &inquiry->scratch, &trial.plan, err) < 0)
         return -1;
-    struct what_if_outcome outcome = what_if_read(&alone, &inquiry->scratch);
-    *out_never = outcome.verdict == WHAT_IF_WAITS;
+    struct what_if_outcome outcome = what_if_read(&trial, &inquiry->scratch);
+    const struct plan_workload *planned = &trial.plan->workloads[trial.workload];
+    *out_alone = outcome.verdict == WHAT_IF_WAITS ? ALONE_NEVER : ALONE_STARTS;
+    for (size_t i = 0; i < planned->explanation_count; i++) {
+        if (*out_alone == ALONE_NEVER && planned->explanations[i].may_fit_otherwise)
+            *out_alone = ALONE_NOT_FOUND;
+    }
     *out_why = arena_strdup(inquiry->arena, outcome.sentence);
     arena_clear(&inquiry->scratch);
     return 0;
@@ -136,15 +148,17 @@ static int forecast(struct what_if_inquiry *inquiry, const struct what_if_trial 
     }
     if (answer->verdict != WHAT_IF_WAITS || asked->plan->workloads[asked->workload].explanation_count == 0)
         return 0;
-    bool is_never;
+    enum alone alone;
     const char *why;
-    if (find_never(inquiry, asked, &is_never, &why, err) < 0)
+    if (plan_alone(inquiry, asked, &alone, &why, err) < 0)
         return -1;
-    if (is_never) {
-        answer->forecast =
-            (struct plan_forecast){FORECAST_NEVER, SNAPSHOT_TIME_NONE,
-                                   arena_printf(arena, "Cannot start as asked, even with all other work gone: %s",
-                                                inside_sentence(why, arena))};
+    if (alone != ALONE_STARTS) {
+        answer->forecast = (struct plan_forecast){
+            alone == ALONE_NEVER ? FORECAST_NEVER : FORECAST_UNKNOWN, SNAPSHOT_TIME_NONE,
+            arena_printf(arena,
+                         alone == ALONE_NEVER ? "Cannot start as asked, even with all other work gone: %s"
+                                              : "No place was found for it, even with all other work gone: %s",
+                         inside_sentence(why, arena))};
         return 0;
     }
     // The end of others' runs is known to a reservation alone.

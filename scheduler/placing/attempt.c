@@ -5,15 +5,21 @@
 #include "scheduler/placing/explain.h"
 #include "scheduler/placing/survey.h"
 #include "scheduler/placing/topology.h"
+#include "scheduler/state/node.h"
 #include "scheduler/state/queue.h"
 #include "scheduler/state/statement.h"
 #include "scheduler/state/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 struct placing {
     struct cycle *cycle;
     const struct pool *pool;
     struct workload *workload;
     bool promise_only;
+    bool largest_first;   // not in the order of the unit
+    const uint32_t *unit; // its pods, in the order in which they are placed
     struct attempt *attempt;
     const struct pod *first; // that was tried; NULL: none yet
 };
@@ -22,7 +28,7 @@ static bool place_pods(struct placing *placing, uint32_t leaf, const struct node
 {
     const struct workload *workload = placing->workload;
     for (uint32_t i = 0; i < workload->unit_count; i++) {
-        struct pod *pod = &placing->cycle->pods[workload->unit[i]];
+        struct pod *pod = &placing->cycle->pods[placing->unit[i]];
         if (pod->group != leaf)
             continue;
         if (!placing->first)
@@ -39,6 +45,24 @@ static bool place_pods(struct placing *placing, uint32_t leaf, const struct node
     return true;
 }
 
+// Largest first: the children in the order of the first pod of each.
+static void order_by_first(const struct placing *placing, const struct group *group, uint32_t *order)
+{
+    const struct workload *workload = placing->workload;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < workload->unit_count; i++) {
+        uint32_t leaf = placing->cycle->pods[placing->unit[i]].group;
+        for (uint32_t c = count; c < group->child_count; c++) {
+            uint32_t child = order[c];
+            if (!unit_is_below(workload, leaf, child))
+                continue;
+            memmove(order + count + 1, order + count, (c - count) * sizeof(*order));
+            order[count++] = child;
+            break;
+        }
+    }
+}
+
 static bool place_group(struct placing *placing, uint32_t index, const struct node_set *set);
 
 static bool place_members(struct placing *placing, uint32_t index, const struct node_set *set)
@@ -51,6 +75,8 @@ static bool place_members(struct placing *placing, uint32_t index, const struct 
         return place_group(placing, workload->children[group->first_child], set);
     uint32_t *order = arena_array(placing->cycle->scratch, group->child_count, sizeof(*order));
     unit_order_children(workload, group, order);
+    if (placing->largest_first)
+        order_by_first(placing, group, order);
     for (uint32_t i = 0; i < group->child_count; i++) {
         if (!place_group(placing, order[i], set))
             return false;
@@ -133,6 +159,75 @@ static bool place_elsewhere(struct placing *placing, const struct node_set *set)
     return is_placed;
 }
 
+struct sized_pod {
+    uint32_t pod;
+    uint32_t position;
+    struct amounts amounts;
+};
+
+static int compare_amounts(const struct amounts *a, const struct amounts *b)
+{
+    for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
+        if (a->of[r] != b->of[r])
+            return a->of[r] > b->of[r] ? -1 : 1;
+    }
+    return 0;
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+    const struct sized_pod *left = a, *right = b;
+    int order = compare_amounts(&left->amounts, &right->amounts);
+    return order ? order : (left->position > right->position) - (left->position < right->position);
+}
+
+// The unit with its largest pods first, by GPUs, then CPU, then memory. NULL: they are all alike.
+static const uint32_t *order_by_size(const struct cycle *cycle, const struct pool *pool,
+                                     const struct workload *workload, struct arena *arena)
+{
+    uint32_t count = workload->unit_count;
+    if (count == 1)
+        return NULL;
+    struct sized_pod *pods = arena_array(arena, count, sizeof(*pods));
+    for (uint32_t i = 0; i < count; i++) {
+        const struct request *request = &cycle->pods[workload->unit[i]].request;
+        pods[i] = (struct sized_pod){workload->unit[i], i, request_amounts(request, pool->largest_gpu_memory_mib)};
+    }
+    qsort(pods, count, sizeof(*pods), compare_sizes);
+    if (compare_amounts(&pods[0].amounts, &pods[count - 1].amounts) == 0)
+        return NULL;
+    uint32_t *unit = arena_array(arena, count, sizeof(*unit));
+    for (uint32_t i = 0; i < count; i++)
+        unit[i] = pods[i].pod;
+    return unit;
+}
+
+static bool place_unit(struct placing *placing, const struct node_set *set)
+{
+    size_t checkpoint = statement_checkpoint(placing->cycle);
+    if (place_group(placing, 0, set))
+        return true;
+    statement_roll_back(placing->cycle, checkpoint);
+    return placing->first && affinity_is_open(placing->workload) && place_elsewhere(placing, set);
+}
+
+// The second try of a gang whose pods are not alike: one after the other without going back, small pods may take what
+// large ones need. What was found out in the first is told.
+static bool place_largest_first(struct placing placing, const struct node_set *set)
+{
+    struct attempt *told = placing.attempt, unsaid = {0};
+    struct arena arena;
+    arena_init(&arena);
+    placing.attempt = &unsaid;
+    placing.first = NULL;
+    placing.largest_first = true;
+    placing.unit = order_by_size(placing.cycle, placing.pool, placing.workload, &arena);
+    bool is_placed = placing.unit && place_unit(&placing, set);
+    told->tried_orders = placing.unit;
+    arena_done(&arena);
+    return is_placed;
+}
+
 bool attempt_workload(struct cycle *cycle, const struct pool *pool, struct workload *workload,
                       const struct node_set *set, bool promise_only, struct attempt *attempt)
 {
@@ -147,13 +242,15 @@ bool attempt_workload(struct cycle *cycle, const struct pool *pool, struct workl
     attempt->refusal = queue_check_capacity(cycle_queue(pool, workload), amounts, workload->spec->preemptible);
     if (attempt->refusal.queue)
         return false;
-    struct placing placing = {
-        .cycle = cycle, .pool = pool, .workload = workload, .promise_only = promise_only, .attempt = attempt};
-    size_t checkpoint = statement_checkpoint(cycle);
-    if (place_group(&placing, 0, set))
+    struct placing placing = {.cycle = cycle,
+                              .pool = pool,
+                              .workload = workload,
+                              .promise_only = promise_only,
+                              .unit = workload->unit,
+                              .attempt = attempt};
+    if (place_unit(&placing, set))
         return true;
-    statement_roll_back(cycle, checkpoint);
-    return placing.first && affinity_is_open(workload) && place_elsewhere(&placing, set);
+    return place_largest_first(placing, set);
 }
 
 // A gang that has to wait for one of its places waits as a whole: nothing is bound until everything can be.

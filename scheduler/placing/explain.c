@@ -137,11 +137,16 @@ void explain_refused(struct cycle *cycle, struct pool *pool, struct workload *wo
         lack_explain(cycle, pool, workload, attempt, &explanation);
     else
         explanation.message = "No domain of the topology has room for all its pods";
+    if (!attempt->refusal.queue) {
+        struct amounts asked = unit_amounts(cycle, workload, pool->smallest_gpu_memory_mib);
+        explanation.requested = asked.of[explanation.resource];
+        explanation.may_fit_otherwise = attempt->tried_orders;
+        for (enum resource r = 0; r < RESOURCE_COUNT; r++)
+            explanation.may_fit_otherwise = explanation.may_fit_otherwise && asked.of[r] <= pool->total.of[r];
+    }
     explanation.pods_placed = attempt->placed;
     explanation.pods_needed = attempt->needed;
     explanation.sub_group = workload->groups[attempt->group].sub_group;
-    if (!attempt->refusal.queue)
-        explanation.requested = unit_amounts(cycle, workload, pool->smallest_gpu_memory_mib).of[explanation.resource];
     append(cycle, workload, &explanation);
     if (workload->spec->min_pods > 1 && workload->spec->topology.topology == SNAPSHOT_NONE && pool->spec->topology)
         explain_topology_off(cycle, pool, workload);

@@ -225,8 +225,9 @@ static const char *lack_of_gang(struct cycle *cycle, const struct pool *pool, co
     if (is_alike(cycle, workload))
         return arena_printf(arena, "Needs %u pods of %s in %s; %s found a place", attempt->needed, request,
                             pool->spec->name, found);
-    return arena_printf(arena, "Needs %u pods in %s; %s found a place, and the next needs %s", attempt->needed,
-                        pool->spec->name, found, request);
+    return arena_printf(arena, "Needs %u pods in %s%s; %s found a place, and the next needs %s", attempt->needed,
+                        pool->spec->name, attempt->tried_orders ? ", tried in their order and largest first" : "",
+                        found, request);
 }
 
 static const char *list_node_types(struct arena *arena, const struct snapshot_placement_rules *rules)

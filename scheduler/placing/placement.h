@@ -17,6 +17,7 @@ struct attempt {
     const struct pod *failed;        // the pod that no node took; NULL
     uint32_t group;                  // the leaf or set that failed
     const char *topology_problem;    // no domain for the group; NULL
+    bool tried_orders;               // of a gang of unlike pods: its own order, and the largest first
     bool wants_nodes;                // in: ask why nodes refuse the failed pod
     const struct node_survey *nodes; // why they do; NULL: nobody asked
 };

@@ -4,15 +4,16 @@
 //        rack r0        rack r1          r0 3, r1 5     r0 3, r1 5
 //      h0 1   h1 2     h2 1   h3 4       h3 4           h3 4
 //
-// 1. find_demand: what the unit's pods below the constraint ask for, in all and of the largest pod.
+// 1. find_demand: what the unit's pods below the constraint ask for, in all and of the smallest pod.
 // 2. estimate_domains: each domain's free amounts, summed over the nodes of the set that is given; `top` is the lowest
 //    domain that holds the whole set (z).
 // 3. list_sets goes from the preferred level up to the required one. At the level of hosts only h3 may fit; then r1,
 //    fullest first; r0 has too little. The sets are {h3}, {h2, h3}; attempt.c tries them in this order.
 // 4. Scores: the freer a host, the higher, so that a gang that has to span takes few of them.
 //
-// May fit is an estimate: where all pods ask for the same it counts pods node by node, else it compares sums, and the
-// attempt has the last word. A workload that stands already is bound to its rack (mark_occupied).
+// May fit is an estimate: where all pods ask for the same kinds it counts the smallest node by node; where their
+// amounts are not the same it compares sums, and the attempt has the last word. A workload that stands already is bound
+// to its rack (mark_occupied).
 #include "scheduler/placing/topology.h"
 
 #include "base/arena.h"
@@ -33,7 +34,7 @@ struct vector {
 struct estimate { // of a domain
     bool is_in_set;
     struct vector free;
-    int64_t pod_count;  // how many of the largest pods its nodes take
+    int64_t pod_count;  // how many of the smallest pods its nodes take
     bool may_be_chosen; // in a required domain where the workload stands already, where that matters
     uint32_t order;     // in the sorted tree
 };
@@ -41,8 +42,10 @@ struct estimate { // of a domain
 struct demand {
     uint32_t pod_count;
     struct vector sum;
-    struct vector largest;
-    bool is_homogeneous;
+    struct vector smallest; // by resource
+    bool is_homogeneous;    // each resource is asked for by all or by none
+    bool is_alike;          // all ask for the same
+    bool shares_devices;    // of which sums of whole ones say little
 };
 
 struct finder {
@@ -64,6 +67,14 @@ static struct vector make_vector(struct cycle *cycle)
                                arena_array(cycle->arena, cycle->snapshot->extended_resource_count, sizeof(int64_t))};
 }
 
+static void add_amount(struct demand *demand, int64_t *sum, int64_t *smallest, int64_t amount)
+{
+    demand->is_alike = demand->is_alike && (demand->pod_count == 0 || amount == *smallest);
+    *sum += amount;
+    if (demand->pod_count == 0 || amount < *smallest)
+        *smallest = amount;
+}
+
 static void add_demand(struct finder *finder, const struct pod *pod)
 {
     struct demand *demand = &finder->demand;
@@ -74,11 +85,9 @@ static void add_demand(struct finder *finder, const struct pod *pod)
     amounts[DIMENSION_GPU] = request_gpu_milli(&plain, finder->pool->smallest_gpu_memory_mib);
     if (demand->pod_count > 0 && (amounts[DIMENSION_GPU] > 0) != (demand->sum.of[DIMENSION_GPU] > 0))
         demand->is_homogeneous = false;
-    for (size_t d = 0; d < DIMENSION_COUNT; d++) {
-        demand->sum.of[d] += amounts[d];
-        if (amounts[d] > demand->largest.of[d])
-            demand->largest.of[d] = amounts[d];
-    }
+    demand->shares_devices = demand->shares_devices || pod->request.shared_devices > 0;
+    for (size_t d = 0; d < DIMENSION_COUNT; d++)
+        add_amount(demand, &demand->sum.of[d], &demand->smallest.of[d], amounts[d]);
     size_t extended_count = finder->cycle->snapshot->extended_resource_count;
     for (size_t r = 0; r < extended_count; r++) {
         int64_t amount = 0;
@@ -86,17 +95,17 @@ static void add_demand(struct finder *finder, const struct pod *pod)
             amount += pod->spec->extended[i].resource == r ? pod->spec->extended[i].count : 0;
         if (demand->pod_count > 0 && (amount > 0) != (demand->sum.extended[r] > 0))
             demand->is_homogeneous = false;
-        demand->sum.extended[r] += amount;
-        if (amount > demand->largest.extended[r])
-            demand->largest.extended[r] = amount;
+        add_amount(demand, &demand->sum.extended[r], &demand->smallest.extended[r], amount);
     }
     demand->pod_count++;
 }
 
 static void find_demand(struct finder *finder)
 {
-    finder->demand = (struct demand){
-        .sum = make_vector(finder->cycle), .largest = make_vector(finder->cycle), .is_homogeneous = true};
+    finder->demand = (struct demand){.sum = make_vector(finder->cycle),
+                                     .smallest = make_vector(finder->cycle),
+                                     .is_homogeneous = true,
+                                     .is_alike = true};
     for (uint32_t i = 0; i < finder->workload->unit_count; i++) {
         const struct pod *pod = &finder->cycle->pods[finder->workload->unit[i]];
         if (unit_is_below(finder->workload, pod->group, finder->group))
@@ -104,28 +113,28 @@ static void find_demand(struct finder *finder)
     }
 }
 
-// How many pods of the largest size fit on the node.
+// How many pods of the smallest size fit on the node.
 static int64_t count_pods(const struct finder *finder, const struct node *node)
 {
-    const struct vector *largest = &finder->demand.largest;
+    const struct vector *smallest = &finder->demand.smallest;
     int64_t most = INT64_MAX;
     for (enum dimension d = 0; d < DIMENSION_COUNT; d++) {
-        if (largest->of[d] == 0)
+        if (smallest->of[d] == 0)
             continue;
         int64_t free = node_free(node, d);
         if (d == DIMENSION_GPU) {
             free *= GPU_MILLI_PER_DEVICE;
-            if (largest->of[d] < GPU_MILLI_PER_DEVICE)
+            if (smallest->of[d] < GPU_MILLI_PER_DEVICE)
                 free = node_free_gpu_milli(finder->cycle->snapshot, node);
         }
-        int64_t count = free > 0 ? free / largest->of[d] : 0;
+        int64_t count = free > 0 ? free / smallest->of[d] : 0;
         most = count < most ? count : most;
     }
     for (size_t r = 0; r < finder->cycle->snapshot->extended_resource_count; r++) {
-        if (largest->extended[r] == 0)
+        if (smallest->extended[r] == 0)
             continue;
         int64_t free = node->extended_idle[r] + node->extended_releasing[r];
-        int64_t count = free > 0 ? free / largest->extended[r] : 0;
+        int64_t count = free > 0 ? free / smallest->extended[r] : 0;
         most = count < most ? count : most;
     }
     return most == INT64_MAX ? 0 : most;
@@ -213,8 +222,11 @@ static struct fraction demand_ratio(const struct finder *finder, uint32_t domain
 
 static bool may_fit(const struct finder *finder, uint32_t domain)
 {
-    if (finder->demand.is_homogeneous)
-        return finder->estimates[domain].pod_count >= finder->demand.pod_count;
+    const struct demand *demand = &finder->demand;
+    if (demand->is_homogeneous && finder->estimates[domain].pod_count < demand->pod_count)
+        return false;
+    if (demand->is_homogeneous && (demand->is_alike || demand->shares_devices))
+        return true;
     return compare_fractions(demand_ratio(finder, domain), (struct fraction){1, 1}) <= 0;
 }
 

@@ -8,6 +8,7 @@ from clusters import (
     check_first_cycle,
     cluster,
     node,
+    pod,
     pods_of,
     project,
     rack,
@@ -434,3 +435,29 @@ def test_a_shared_device_is_waited_for_where_no_other_is_free():
     )
     last = pods_of(simulate(document, cycles=3)["cycles"][-1])
     assert last["w-0"] == ("Pipelined", "n0")
+
+
+LEADER_AND_WORKERS = [pod("g-m", gpus=1, role="master"), *(pod(f"g-{i}", gpus=2) for i in range(5))]
+ROLES = {"subGroups": [{"name": "l", "minPods": 1}, {"name": "w", "minPods": 5}]}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"topology": {"name": "dc", "required": "rack"}}, ROLES],
+    ids=["plain", "in one rack", "by sub-groups"],
+)
+@pytest.mark.parametrize("strategy", ["binpack", "spread"])
+def test_a_gang_of_unlike_pods_is_tried_largest_first_too(more, strategy):
+    """4.1: a leader of one GPU would take from the node of two what a worker needs."""
+    pods = LEADER_AND_WORKERS
+    if "subGroups" in more:
+        pods = [{**pod, "subGroup": "l" if pod["name"] == "g-m" else "w"} for pod in pods]
+    document = cluster(
+        [rack("n0", 2, "r0"), rack("n1", 4, "r0"), rack("n2", 5, "r0"), rack("n3", 1, "r1")],
+        [project("a", 12)],
+        [work("g", "a", pods=pods, **more)],
+        topologies=TOPOLOGY,
+        nodePools=[{"name": "default", "placementStrategy": {"gpu": strategy, "cpu": strategy}}],
+    )
+    got = pods_of(simulate(document)["cycles"][0])
+    assert {status for status, _ in got.values()} == {"Binding"}, got

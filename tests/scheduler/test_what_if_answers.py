@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from clusters import POOLS, cluster, department, node, project, work
+from clusters import POOLS, cluster, department, node, pod, project, work
 from questions import ask
 
 RECENT = "2026-01-01T11:59:30Z"  # half a minute ago
@@ -111,6 +111,22 @@ VERDICTS = [
         "never",
     ),
     (
+        "unlike pods that two orders find no place for: a third might",
+        cluster([node(f"n{i}", 3) for i in range(3)], [project("a", 9)], []),
+        work("x", "a", pods=[pod("x-0"), *(pod(f"x-{i}", gpus=2) for i in range(1, 5))]),
+        "Waits",
+        "Needs 5 pods in default, tried in their order and largest first; 4 found a place, and the next needs 2 GPUs",
+        "unknown",
+    ),
+    (
+        "unlike pods that are too many in all",
+        cluster([node(f"n{i}", 3) for i in range(3)], [project("a", 19)], []),
+        work("x", "a", pods=[pod("x-0"), *(pod(f"x-{i}", gpus=2) for i in range(1, 6))]),
+        "Waits",
+        "Needs 6 pods in default, tried in their order and largest first; 4 found a place, and the next needs 2 GPUs",
+        "never",
+    ),
+    (
         "above the limit",
         cluster([node("n0", 4)], [project("a", 1, limit=1)], []),
         work("x", "a", pod=GANG),
@@ -174,7 +190,8 @@ def test_what_if(document, workload, verdict, words, forecast, tmp_path):
 
 
 def test_a_rule_ends_at_its_time(tmp_path):
-    answer = what_if(VERDICTS[11][1], VERDICTS[11][2], tmp_path)
+    document, workload = next(row[1:3] for row in VERDICTS if row[0] == "protected for now")
+    answer = what_if(document, workload, tmp_path)
     assert answer["forecast"]["at"] == "2026-01-01T12:00:30.000Z"
     assert "Gets its place at 2026-01-01T12:00:30.000Z if nothing else changes" in answer["forecast"]["sentence"]
 

@@ -261,14 +261,20 @@ class Scheduler(Cluster):
         unit, saved, workload = self.unit(name), self.save(), self.workloads[name]
         if not unit or not self.is_allowed(name, self.amounts(unit, self.largest)):
             return False
-        self.tried = None
-        if self.place_group(name, workload["root"], unit, nodes, {}, promise_only):
-            return True
-        self.restore(saved)
-        for domain in self.domains(name, nodes) if self.tried and len(unit) > 1 else ():
-            if self.place_group(name, workload["root"], unit, domain, {}, promise_only):
+
+        def size(pod):
+            return [-self.amounts([pod], self.largest)[r] for r in RESOURCES]
+
+        orders = [unit] if len({tuple(size(pod)) for pod in unit}) == 1 else [unit, sorted(unit, key=size)]
+        for self.largest_first, order in enumerate(orders):
+            self.tried = None
+            if self.place_group(name, workload["root"], order, nodes, {}, promise_only):
                 return True
             self.restore(saved)
+            for domain in self.domains(name, nodes) if self.tried and len(unit) > 1 else ():
+                if self.place_group(name, workload["root"], order, domain, {}, promise_only):
+                    return True
+                self.restore(saved)
         return False
 
     def label(self, name, node):
@@ -299,6 +305,10 @@ class Scheduler(Cluster):
         for nodes, scores in sets if pods else ():
             saved = self.save()
             members = group.in_order(lambda pod: pod.is_held)
+            if self.largest_first:
+                members.sort(
+                    key=lambda member: min(map(pods.index, set(pods) & set(member.all_pods())), default=len(pods))
+                )
             if all(self.place_group(name, member, unit, nodes, scores, promise_only) for member in members) and (
                 group.is_set or all(self.place_pod(name, pod, nodes, scores, promise_only) for pod in pods)
             ):

@@ -41,19 +41,23 @@ class Finder:
         return ratio
 
     def count(self, node):
-        """How many of the largest pods it takes."""
+        """How many of the smallest pods it takes."""
         counts = []
         for d in self.dimensions:
-            largest = max(self.amounts(pod).get(d, 0) for pod in self.pods)
-            free = self.cluster.free_milli(node) if d == "gpu" and largest < 1000 else self.scaled_free(node, d)
-            if largest:
-                counts.append(max(free, 0) // largest)
+            smallest = min(self.amounts(pod).get(d, 0) for pod in self.pods)
+            free = self.cluster.free_milli(node) if d == "gpu" and smallest < 1000 else self.scaled_free(node, d)
+            if smallest:
+                counts.append(max(free, 0) // smallest)
         return min(counts)
 
     def may_fit(self, domain):
         kinds = [d for d in self.dimensions if d not in ("cpu", "memory", "pods")]
         if all(len({self.amounts(pod).get(d, 0) > 0 for pod in self.pods}) == 1 for d in kinds):
-            return sum(map(self.count, self.within(domain))) >= len(self.pods)
+            alike = all(len({self.amounts(pod).get(d, 0) for pod in self.pods}) == 1 for d in self.dimensions)
+            if sum(map(self.count, self.within(domain))) < len(self.pods):
+                return False
+            if alike or any(pod.shared for pod in self.pods):
+                return True
         return self.ratio(domain) <= 1
 
     def list(self, level):
