@@ -15,6 +15,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+// Of a file of SQLite: fileformat2.html, 1.3. A file that has no page with tables says 0 at SCHEMA_AT, its version.
+enum {
+    HEADER_SIZE = 100,
+    PAGE_SIZE_AT = 16,
+    SCHEMA_AT = 60
+};
+
+static const char WITHOUT_TABLES[] = "a prorata.db without tables";
+
 static int make_folder(const char *path, struct error *err)
 {
     struct stat info;
@@ -85,25 +94,78 @@ static bool has_entries(const char *path)
     return found;
 }
 
-int data_folder_check_database(const char *path, struct arena *arena, struct error *err)
+static bool has_log(const char *path, struct arena *arena)
+{
+    struct stat wal;
+    return stat(arena_printf(arena, "%s/prorata.db-wal", path), &wal) == 0 && wal.st_size > 0;
+}
+
+// What a server leaves beside its database once that has tables, as a list in words; "" for a new folder.
+static const char *list_signs(const char *path, struct arena *arena)
 {
     static const char *const SIGNS[] = {"keys", "pods", "journal", "restore.part"};
-    struct stat database, wal;
-    const char *file = arena_printf(arena, "%s/prorata.db", path);
-    bool has_wal = stat(arena_printf(arena, "%s-wal", file), &wal) == 0 && wal.st_size > 0;
-    const char *found = has_wal ? "prorata.db-wal" : "";
-    if (stat(file, &database) == 0 && (database.st_size > 0 || has_wal))
-        return 0;
+    const char *found = "";
     for (size_t i = 0; i < sizeof(SIGNS) / sizeof(SIGNS[0]); i++)
         if (has_entries(arena_printf(arena, "%s/%s", path, SIGNS[i])))
             found = arena_printf(arena, "%s%s%s", found, *found ? ", " : "", SIGNS[i]);
-    if (!*found)
+    return found;
+}
+
+// What is wrong with a file of SQLite that begins like this; NULL: nothing that shows. Numbers are big-endian.
+static const char *judge_header(const unsigned char header[HEADER_SIZE], ssize_t length, off_t size)
+{
+    static const unsigned char NOTHING[4];
+    if (length < HEADER_SIZE)
+        return "a prorata.db that was cut off";
+    if (memcmp(header, "SQLite format 3", sizeof("SQLite format 3")) != 0)
+        return "a prorata.db that is no database";
+    int page = header[PAGE_SIZE_AT] << 8 | header[PAGE_SIZE_AT + 1];
+    if (size < (page == 1 ? 65536 : page))
+        return "a prorata.db that was cut off";
+    return memcmp(header + SCHEMA_AT, NOTHING, sizeof(NOTHING)) == 0 ? WITHOUT_TABLES : NULL;
+}
+
+// *out_lack: what the folder has in place of a database, NULL where it has one.
+static int look_at_database(const char *file, const char **out_lack, struct error *err)
+{
+    unsigned char header[HEADER_SIZE];
+    struct stat about;
+    if (stat(file, &about) < 0) {
+        *out_lack = "no prorata.db";
+        return errno == ENOENT ? 0 : error_set(err, ERROR_INVALID, "%s: %s", file, strerror(errno));
+    }
+    if (!S_ISREG(about.st_mode))
+        return error_set(err, ERROR_INVALID, "%s: not a file", file);
+    *out_lack = "an empty prorata.db";
+    if (about.st_size == 0)
         return 0;
-    error_set(err, ERROR_INVALID, "%s: holds %s and no prorata.db: this is no new folder", path, found);
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, header, sizeof(header));
+    if (length < 0)
+        error_set(err, ERROR_INVALID, "%s: %s", file, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    if (length >= 0)
+        *out_lack = judge_header(header, length, about.st_size);
+    return length < 0 ? -1 : 0;
+}
+
+int data_folder_check_database(const char *path, struct arena *arena, struct error *err)
+{
+    const char *file = arena_printf(arena, "%s/prorata.db", path), *found = list_signs(path, arena), *lack = NULL;
+    if (look_at_database(file, &lack, err) < 0)
+        return -1;
+    bool is_in_log = lack == WITHOUT_TABLES && has_log(path, arena); // where a young server's are; db_open looks there
+    if (has_log(path, arena))
+        found = arena_printf(arena, "prorata.db-wal%s%s", *found ? ", " : "", found);
+    if (!lack || is_in_log || !*found)
+        return 0;
+    bool is_there = access(file, F_OK) == 0;
+    error_set(err, ERROR_INVALID, "%s: holds %s and %s: this is no new folder", path, found, lack);
     return error_details(err,
-                         "Put prorata.db back, from a backup too, or name another folder. "
-                         "To begin again here, end what runs and move %s away.",
-                         found);
+                         "Put %sprorata.db back, from a backup too, or name another folder. "
+                         "To begin again here, end what runs and move %s%s away.",
+                         is_there ? "the right " : "", is_there ? "prorata.db, " : "", found);
 }
 
 int data_folder_open(const char *path, struct arena *arena, struct data_folder *out_folder, struct error *err)
@@ -124,6 +186,7 @@ int data_folder_open(const char *path, struct arena *arena, struct data_folder *
         data_folder_close(&folder);
         return -1;
     }
+    folder.was_used = *list_signs(path, arena);
     *out_folder = folder;
     return 0;
 }

@@ -12,14 +12,18 @@ struct data_folder {
     const char *keys;     // path/keys
     const char *journal;  // path/journal
     const char *refused;  // path/refused
+    bool was_used;        // it holds what a server leaves beside a database with tables
     int lock_fd;          // of path/lock, which names the holder
     int folder_fd;        // of the folder, locked as well
 };
 
 // Creates the folder where it is missing (mode 0700) and takes its lock. Errors say which folder and why; where another
-// server holds it, its process number. A folder with keys, pods or a journal and no database is refused.
+// server holds it, its process number. A folder with keys, pods, a journal or a write-ahead log and no database is
+// refused.
 int data_folder_open(const char *path, struct arena *arena, struct data_folder *out_folder, struct error *err);
-// A folder that has lost its database is not a new one: a start would make another site of it and end what runs.
+// A folder that has lost its database is not a new one: a start would make another site of it and end what runs. An
+// empty file, one that was cut off and one without tables are no database; of an empty one SQLite throws the
+// write-ahead log away. Changes nothing.
 // ERROR_INVALID with what is there, and the way out in details.
 int data_folder_check_database(const char *path, struct arena *arena, struct error *err);
 void data_folder_close(struct data_folder *folder);

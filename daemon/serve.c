@@ -244,6 +244,7 @@ static int start(struct daemon *daemon, struct error *err)
 {
     struct db_options options = {.opening = &daemon->health.opening,
                                  .path = daemon->folder.database,
+                                 .has_been_used = daemon->folder.was_used,
                                  .read_limit_ms = (int64_t)(daemon->settings.read_limit_s * 1000)};
     if (db_open(&options, &daemon->db, err) < 0)
         return -1;

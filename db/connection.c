@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
     STEPS_BETWEEN_LOOKS = 10000 // of SQLite's machine: less than a millisecond
@@ -132,11 +133,25 @@ void connection_watch(struct db_conn *conn, struct db_opening *opening)
     sqlite3_progress_handler(conn->handle, opening ? STEPS_BETWEEN_LOOKS : 0, opening ? is_cancelled : NULL, opening);
 }
 
+// Of an empty file SQLite throws the write-ahead log away, also where it is opened for reading only.
+static int keep_log(const char *path, struct error *err)
+{
+    struct stat about;
+    char *wal = memory_alloc(strlen(path) + sizeof("-wal"));
+    stpcpy(stpcpy(wal, path), "-wal");
+    bool is_lost = stat(path, &about) == 0 ? about.st_size == 0 : errno == ENOENT;
+    bool has_log = stat(wal, &about) == 0 && about.st_size > 0;
+    free(wal);
+    return is_lost && has_log ? error_set(err, ERROR_INVALID, "%s: missing or empty beside a full -wal file", path) : 0;
+}
+
 int connection_open(struct db_conn *conn, const char *path, bool readonly, struct error *err)
 {
     static const char SETTINGS[] = "PRAGMA foreign_keys=ON; PRAGMA cache_size=-16384; PRAGMA temp_store=MEMORY;"
                                    "PRAGMA trusted_schema=OFF; PRAGMA journal_size_limit=16777216;";
     *conn = (struct db_conn){0};
+    if (keep_log(path, err) < 0)
+        return -1;
     int flags = SQLITE_OPEN_NOMUTEX | (readonly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     if (sqlite3_open_v2(path, &conn->handle, flags, NULL) != SQLITE_OK) {
         error_set(err, ERROR_INTERNAL, "%s: %s", path, conn->handle ? sqlite3_errmsg(conn->handle) : "no memory");

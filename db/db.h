@@ -83,6 +83,7 @@ struct db_options {
     int reader_count;           // of requests; 0: DB_DEFAULT_READERS
     int64_t read_limit_ms;      // how long a request may read; 0: no limit
     bool readonly;              // no writer: for tools that look at a stopped server's data
+    bool has_been_used;         // by a server: a file without tables has lost them, and is refused
 };
 
 // Opens or creates the file, applies migrations, starts the writer. A newer schema is refused. After an

@@ -215,9 +215,27 @@ static int migrate_watched(struct db_conn *conn, struct db_opening *opening, str
     return rc;
 }
 
-static int open_writer(struct db *db, struct db_opening *opening, struct error *err)
+// What the write-ahead log has counts: it is read by a connection that cannot throw it away.
+static int check_tables(const char *path, struct error *err)
 {
+    struct db_conn conn;
+    int64_t version = 0;
+    if (connection_open(&conn, path, true, err) < 0)
+        return -1;
+    int rc = read_pragma(&conn, "PRAGMA user_version", &version, err);
+    connection_close(&conn);
+    if (rc < 0 || version > 0)
+        return rc;
+    error_set(err, ERROR_INVALID, "neither it nor its write-ahead log has tables: this is no new folder");
+    return error_details(err, "Put both back, from a backup too, or name another folder");
+}
+
+static int open_writer(struct db *db, const struct db_options *options, struct error *err)
+{
+    struct db_opening *opening = options->opening;
     bool was_unclean = ended_uncleanly(db->path);
+    if (options->has_been_used && was_unclean && check_tables(db->path, err) < 0)
+        return -1;
     if (connection_open(&db->writer.conn, db->path, false, err) < 0)
         return -1;
     // The first counts for a file that is not there yet.
@@ -284,8 +302,7 @@ int db_open(const struct db_options *options, struct db **out_db, struct error *
         pthread_mutex_init(&db->pools[i].lock, NULL);
         pthread_cond_init(&db->pools[i].given_back, NULL);
     }
-    if ((!db->readonly && open_writer(db, options->opening, err) < 0) ||
-        open_readers(db, options->reader_count, err) < 0) {
+    if ((!db->readonly && open_writer(db, options, err) < 0) || open_readers(db, options->reader_count, err) < 0) {
         error_prefix(err, "%s: ", options->path);
         db_close(db);
         return -1;
