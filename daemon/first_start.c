@@ -3,13 +3,17 @@
 #include "api/access/auth.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/timestamp.h"
+#include "db/audit/heads.h"
 #include "db/clusters.h"
 #include "db/db.h"
 #include "db/node_pools.h"
 #include "db/org_seed.h"
 #include "db/org_units.h"
+#include "db/settings.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <limits.h>
@@ -20,7 +24,9 @@
 #define SEEDED_CLUSTER_NAME "simulated"
 
 struct seed {
+    struct arena *arena;
     bool is_first;
+    bool is_again; // one before was not done
     int64_t cluster_id;
 };
 
@@ -28,22 +34,46 @@ static int seed_organisation(struct db_conn *conn, void *context, struct error *
 {
     struct seed *seed = context;
     int64_t clusters;
-    if (db_read_number(conn, "SELECT count(*) FROM clusters", &clusters, err) < 0)
+    const char *mark;
+    if (db_read_number(conn, "SELECT count(*) FROM clusters", &clusters, err) < 0 ||
+        db_find_meta(conn, DB_FIRST_START_META, seed->arena, &mark, err) < 0)
         return -1;
     seed->is_first = clusters == 0;
+    seed->is_again = seed->is_first && mark;
+    if (seed->is_first && db_set_meta_in(conn, DB_FIRST_START_META, DB_FIRST_START_BEGUN, err) < 0)
+        return -1;
     return org_seed(conn, SEEDED_CLUSTER_NAME, PRORATA_VERSION, timestamp_now_ms(), &seed->cluster_id, err);
 }
 
-int first_start_seed(struct db *db, struct auth *auth, struct arena *arena, const char **out_password,
-                     bool *out_is_first, struct error *err)
+// The heads of an audit whose records are gone.
+static int forget_heads(const char *folder, struct arena *arena, struct error *err)
 {
-    struct seed seed = {0};
+    const char *path = arena_printf(arena, "%s/" AUDIT_HEADS_FILE, folder);
+    log_write(LOG_INFO, "daemon", "the first start of this folder was not done: it begins again");
+    return unlink(path) < 0 && errno != ENOENT ? error_set(err, ERROR_INVALID, "%s: %s", path, strerror(errno)) : 0;
+}
+
+int first_start_seed(struct db *db, struct auth *auth, const char *folder, struct arena *arena,
+                     const char **out_password, bool *out_is_first, struct error *err)
+{
+    struct seed seed = {.arena = arena};
     const char *password = getenv("PRORATA_ADMIN_PASSWORD");
-    if (db_write(db, seed_organisation, &seed, err) < 0 ||
+    if (db_write(db, seed_organisation, &seed, err) < 0 || (seed.is_again && forget_heads(folder, arena, err) < 0) ||
         auth_seed(db, auth, password && *password ? password : NULL, timestamp_now_ms(), arena, out_password, err) < 0)
         return -1;
     *out_is_first = seed.is_first;
     return 0;
+}
+
+static int end(struct db_conn *conn, void *context, struct error *err)
+{
+    (void)context;
+    return db_set_meta_in(conn, DB_FIRST_START_META, "done", err);
+}
+
+int first_start_end(struct db *db, struct error *err)
+{
+    return db_write(db, end, NULL, err);
 }
 
 static const char SQL_NEVER_RENAMED[] =

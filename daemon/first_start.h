@@ -16,9 +16,12 @@ enum first_start_extras {
 
 // Creates cluster, default pool, department and project, roles' subjects, assets and the administrator where they are
 // missing. *out_password is the administrator's password, in arena, where one was made up just now; else NULL.
-// *out_is_first says whether this was the first start.
-int first_start_seed(struct db *db, struct auth *auth, struct arena *arena, const char **out_password,
-                     bool *out_is_first, struct error *err);
+// *out_is_first says whether this is the first start. It is not done until first_start_end: one that fails, or is
+// killed, leaves a mark, by which db_open takes away what it wrote; folder's heads of the audit go here.
+int first_start_seed(struct db *db, struct auth *auth, const char *folder, struct arena *arena,
+                     const char **out_password, bool *out_is_first, struct error *err);
+// The server serves, and the password was shown: what the first start wrote stays.
+int first_start_end(struct db *db, struct error *err);
 // Gives the cluster a name, NULL: this machine's, unless somebody has renamed it. After the folder was claimed.
 int first_start_name_cluster(struct db *db, const char *name, struct error *err);
 // After the nodes are there, on a first start: default quota, and the demo's department and projects.

@@ -20,7 +20,7 @@ static void print_next_steps(const struct settings *settings, const char *addres
         address, project);
 }
 
-void greeting_print(const struct settings *settings, const struct server *server, bool is_first, const char *password)
+int greeting_print(const struct settings *settings, const struct server *server, bool is_first, const char *password)
 {
     char address[128] = "";
     for (size_t i = 0; i < settings->listen_count; i++) {
@@ -39,5 +39,5 @@ void greeting_print(const struct settings *settings, const struct server *server
     else
         puts("sign in as admin@prorata.local");
     print_next_steps(settings, address);
-    fflush(stdout);
+    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : -1;
 }

@@ -5,5 +5,6 @@
 struct server;
 struct settings;
 
-// To standard output. password is shown once, when it was made up; NULL otherwise.
-void greeting_print(const struct settings *settings, const struct server *server, bool is_first, const char *password);
+// To standard output. password is shown once, when it was made up; NULL otherwise. -1: errno says why not all was
+// written.
+int greeting_print(const struct settings *settings, const struct server *server, bool is_first, const char *password);

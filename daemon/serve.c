@@ -98,7 +98,8 @@ static int fill_database(struct daemon *daemon, struct error *err)
     bool has_changed = false;
     if (auth_create(&options, timestamp_now_ms(), &daemon->auth, err) < 0)
         return -1;
-    if (first_start_seed(daemon->db, daemon->auth, &daemon->arena, &daemon->password, &daemon->is_first, err) < 0 ||
+    if (first_start_seed(daemon->db, daemon->auth, daemon->folder.path, &daemon->arena, &daemon->password,
+                         &daemon->is_first, err) < 0 ||
         quota_rights_tell(daemon->db, err) < 0 ||
         sealed_secrets_check(daemon->db, daemon->auth->sealing, &daemon->arena, &daemon->server.warning, err) < 0 ||
         sign_in_crowd_remind(daemon->db, daemon->settings.trusted_proxies_count > 0, timestamp_now_ms(), err) < 0 ||
@@ -370,6 +371,22 @@ static int run_start(struct daemon *daemon, struct error *err)
     return -1;
 }
 
+// A password that nobody has seen must not become the only one: without the mark's end the next start makes another.
+static void greet(struct daemon *daemon)
+{
+    struct error err = {0};
+    char text[LOG_TEXT_SIZE];
+    if (greeting_print(&daemon->settings, &daemon->server, daemon->is_first, daemon->password) < 0 && daemon->password)
+        log_write(LOG_WARN, "daemon",
+                  "the administrator's password may not be known: standard output failed; unless somebody signs in, "
+                  "the next start shows another cause=%s",
+                  log_text(strerror(errno), text));
+    else if (daemon->is_first && first_start_end(daemon->db, &err) < 0)
+        log_write(LOG_WARN, "daemon",
+                  "the first start could not be ended; unless somebody signs in, the next start begins again cause=%s",
+                  log_text(err.message, text));
+}
+
 static int run(struct daemon *daemon)
 {
     struct error err = {0};
@@ -380,7 +397,7 @@ static int run(struct daemon *daemon)
     if (block_signals(daemon, &err) == 0 && log_start(&err) == 0 && begin(daemon, &err) == 0)
         received = run_start(daemon, &err);
     if (received == 0) {
-        greeting_print(&daemon->settings, &daemon->server, daemon->is_first, daemon->password);
+        greet(daemon);
         received = await(daemon, false);
     }
     if (received > 0) {

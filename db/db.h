@@ -86,8 +86,13 @@ struct db_options {
     bool has_been_used;         // by a server: a file without tables has lost them, and is refused
 };
 
+// The row of `meta` that says whether the first start is done.
+#define DB_FIRST_START_META "first_start"
+#define DB_FIRST_START_BEGUN "begun"
+
 // Opens or creates the file, applies migrations, starts the writer. A newer schema is refused. After an
 // end that was no stop the whole file is checked in the background. Minutes where a migration changes a large file.
+// All tables are made again where the first start was not done and nobody has ever signed in.
 // Errors name the file. The caller owns *out_db.
 int db_open(const struct db_options *options, struct db **out_db, struct error *err);
 // Runs what is queued, commits, stops the writer, closes all. All readers must have been given back.

@@ -74,7 +74,7 @@ const char *db_use_text(enum db_use use)
     return TEXTS[use];
 }
 
-static int read_pragma(struct db_conn *conn, const char *sql, int64_t *out_value, struct error *err)
+static int read_value(struct db_conn *conn, const char *sql, int64_t *out_value, struct error *err)
 {
     sqlite3_stmt *stmt;
     if (db_prepare_once(conn, sql, &stmt, err) < 0)
@@ -139,12 +139,53 @@ static int apply_above(struct db_conn *conn, int64_t version, struct db_opening 
     return check_references(conn, err);
 }
 
+// Until somebody signs in, nothing that an unfinished first start wrote is anybody's. An earlier release does not know
+// the mark, and may have gone on with such a folder.
+static int check_unfinished(struct db_conn *conn, bool *out_is_unfinished, struct error *err)
+{
+    static const char SQL[] =
+        "SELECT EXISTS (SELECT 1 FROM meta WHERE key = '" DB_FIRST_START_META "' AND value = '" DB_FIRST_START_BEGUN
+        "') AND NOT EXISTS (SELECT 1 FROM users WHERE last_login_ms > 0) "
+        "AND NOT EXISTS (SELECT 1 FROM service_accounts) AND NOT EXISTS (SELECT 1 FROM workloads)";
+    int64_t is_unfinished = 0;
+    int rc = read_value(conn, SQL, &is_unfinished, err);
+    *out_is_unfinished = is_unfinished != 0;
+    return rc;
+}
+
+// Indexes and triggers go with their tables; of SQLite's own tables only the rows do. The mark stays until that start
+// is done.
+static int begin_again(struct db_conn *conn, struct db_opening *opening, struct error *err)
+{
+    static const char SQL_NEXT[] = "SELECT 'DROP ' || type || ' \"' || name || '\"' FROM sqlite_schema WHERE type IN "
+                                   "('table', 'view') AND name NOT GLOB 'sqlite_*' LIMIT 1";
+    for (int rc = 1; rc > 0;) {
+        sqlite3_stmt *stmt;
+        if (db_prepare_once(conn, SQL_NEXT, &stmt, err) < 0)
+            return -1;
+        rc = db_step(conn, stmt, err);
+        char *drop = rc > 0 ? memory_strdup((const char *)sqlite3_column_text(stmt, 0)) : NULL;
+        db_release(conn, stmt);
+        if (drop)
+            rc = connection_exec(conn, drop, err) < 0 ? -1 : 1;
+        free(drop);
+        if (rc < 0)
+            return -1;
+    }
+    if (apply_above(conn, 0, opening, err) < 0)
+        return -1;
+    return connection_exec(
+        conn, "INSERT INTO meta(key, value) VALUES ('" DB_FIRST_START_META "', '" DB_FIRST_START_BEGUN "')", err);
+}
+
 // All of them or none: the copy that was made before the first is always what the release before had.
-static int apply_all(struct db_conn *conn, int64_t version, struct db_opening *opening, struct error *err)
+static int apply_all(struct db_conn *conn, int64_t version, bool is_unfinished, struct db_opening *opening,
+                     struct error *err)
 {
     if (connection_exec(conn, "BEGIN EXCLUSIVE", err) < 0)
         return -1;
-    if (apply_above(conn, version, opening, err) == 0 && connection_exec(conn, "COMMIT", err) == 0)
+    int rc = is_unfinished ? begin_again(conn, opening, err) : apply_above(conn, version, opening, err);
+    if (rc == 0 && connection_exec(conn, "COMMIT", err) == 0)
         return 0;
     if (!sqlite3_get_autocommit(conn->handle))
         sqlite3_exec(conn->handle, "ROLLBACK", NULL, NULL, NULL);
@@ -154,8 +195,8 @@ static int apply_all(struct db_conn *conn, int64_t version, struct db_opening *o
 static int migrate(struct db_conn *conn, struct db_opening *opening, struct error *err)
 {
     int64_t application = 0, version = 0;
-    if (read_pragma(conn, "PRAGMA application_id", &application, err) < 0 ||
-        read_pragma(conn, "PRAGMA user_version", &version, err) < 0)
+    if (read_value(conn, "PRAGMA application_id", &application, err) < 0 ||
+        read_value(conn, "PRAGMA user_version", &version, err) < 0)
         return -1;
     if (application != DB_APPLICATION_ID && (application != 0 || version != 0))
         return error_set(err, ERROR_INVALID, "not a prorata database");
@@ -163,14 +204,17 @@ static int migrate(struct db_conn *conn, struct db_opening *opening, struct erro
     if (version > newest)
         return error_set(err, ERROR_INVALID, "made by a newer release (schema %" PRId64 ", this one knows %" PRId64 ")",
                          version, newest);
-    if (version > 0 && version < newest && keep_copy(conn, (int)version + 1, opening, err) < 0)
+    bool is_unfinished = false;
+    if (version > 0 && check_unfinished(conn, &is_unfinished, err) < 0)
+        return -1;
+    if (version > 0 && version < newest && !is_unfinished && keep_copy(conn, (int)version + 1, opening, err) < 0)
         return -1;
     char mark[64];
     snprintf(mark, sizeof(mark), "PRAGMA application_id = %d", DB_APPLICATION_ID);
     if ((version == 0 && connection_exec(conn, mark, err) < 0) ||
         connection_exec(conn, "PRAGMA foreign_keys=OFF", err) < 0)
         return -1;
-    if (version < newest && apply_all(conn, version, opening, err) < 0)
+    if ((version < newest || is_unfinished) && apply_all(conn, version, is_unfinished, opening, err) < 0)
         return -1;
     return connection_exec(conn, "PRAGMA foreign_keys=ON", err);
 }
@@ -222,7 +266,7 @@ static int check_tables(const char *path, struct error *err)
     int64_t version = 0;
     if (connection_open(&conn, path, true, err) < 0)
         return -1;
-    int rc = read_pragma(&conn, "PRAGMA user_version", &version, err);
+    int rc = read_value(&conn, "PRAGMA user_version", &version, err);
     connection_close(&conn);
     if (rc < 0 || version > 0)
         return rc;
