@@ -7,7 +7,7 @@
 #include "daemon/data_folder.h"
 #include "db/audit/heads.h"
 #include "db/audit/verify.h"
-#include "db/backup.h"
+#include "db/backup/backup.h"
 #include "db/copy.h"
 #include "db/db.h"
 #include "db/migrations.h"

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "db/copy.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -150,9 +151,21 @@ static int look_at_database(const char *file, const char **out_lack, struct erro
     return length < 0 ? -1 : 0;
 }
 
+static int refuse_rescued(const char *path, struct arena *arena, struct error *err)
+{
+    static const char NAME[] = "prorata.db" DB_RESCUED_SUFFIX;
+    if (access(arena_printf(arena, "%s/%s", path, NAME), F_OK) < 0)
+        return 0;
+    error_set(err, ERROR_INVALID, "%s: holds %s, which a server kept when prorata.db was removed or replaced under it",
+              path, NAME);
+    return error_details(err, "Move it to prorata.db to go on with it, or elsewhere to go on with prorata.db as it is");
+}
+
 int data_folder_check_database(const char *path, struct arena *arena, struct error *err)
 {
     const char *file = arena_printf(arena, "%s/prorata.db", path), *found = list_signs(path, arena), *lack = NULL;
+    if (refuse_rescued(path, arena, err) < 0)
+        return -1;
     if (look_at_database(file, &lack, err) < 0)
         return -1;
     bool is_in_log = lack == WITHOUT_TABLES && has_log(path, arena); // where a young server's are; db_open looks there

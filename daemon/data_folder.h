@@ -23,7 +23,7 @@ struct data_folder {
 int data_folder_open(const char *path, struct arena *arena, struct data_folder *out_folder, struct error *err);
 // A folder that has lost its database is not a new one: a start would make another site of it and end what runs. An
 // empty file, one that was cut off and one without tables are no database; of an empty one SQLite throws the
-// write-ahead log away. Changes nothing.
+// write-ahead log away. A folder where a server kept what was taken from under it waits for people. Changes nothing.
 // ERROR_INVALID with what is there, and the way out in details.
 int data_folder_check_database(const char *path, struct arena *arena, struct error *err);
 void data_folder_close(struct data_folder *folder);

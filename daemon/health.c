@@ -33,7 +33,8 @@ int health_check(void *context, struct error *err)
     if (!atomic_load(&health->is_open))
         return tell_start(&health->opening, err);
     db_get_stats(health->db, &stats);
-    const char *reason = stats.is_damaged                   ? "the database is damaged: prorata verify says where"
+    const char *reason = stats.is_lost      ? "the database's file was removed or replaced: the server ends"
+                         : stats.is_damaged ? "the database is damaged: prorata verify says where"
                          : !stats.writable && stats.is_full ? "the disk that holds the database is full"
                          : !stats.writable                  ? "the disk that holds the database refuses writes"
                          : stats.reads_fail ? "the database cannot be read: its disk fails, or it is damaged"
@@ -88,6 +89,6 @@ bool health_goes_on(const struct health *health, int64_t limit_us)
     struct db_stats stats;
     int64_t now_us = timestamp_monotonic_us();
     db_get_stats(health->db, &stats);
-    return now_us - reconciler_moved_us(health->reconciler) < limit_us &&
-           (stats.began_us == 0 || now_us - stats.began_us < limit_us);
+    return stats.is_lost || (now_us - reconciler_moved_us(health->reconciler) < limit_us &&
+                             (stats.began_us == 0 || now_us - stats.began_us < limit_us));
 }

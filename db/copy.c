@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/folder.h"
 #include "db/connection.h"
 
 #include <dirent.h>
@@ -64,31 +65,52 @@ static int run_copy(struct db_conn *conn, const char *target, struct error *err)
     return rc;
 }
 
-static int copy(const char *path, const char *target, struct db_opening *opening, struct error *err)
+static int copy_from(struct db_conn *conn, const char *target, struct error *err)
 {
-    struct db_conn conn = {0};
-    int rc = -1, fd = -1;
+    int rc = -1;
     if (unlink(target) < 0 && errno != ENOENT)
         return error_set(err, ERROR_INVALID, "%s: %s", target, strerror(errno));
+    int fd = open(target, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600); // an empty file is filled, and keeps its mode
+    if (fd < 0)
+        return error_set(err, errno == ENOSPC ? ERROR_UNAVAILABLE : ERROR_INVALID, "%s: %s", target, strerror(errno));
+    if (run_copy(conn, target, err) == 0)
+        rc = fsync(fd) < 0 ? error_set(err, ERROR_UNAVAILABLE, "%s: %s", target, strerror(errno)) : 0;
+    close(fd);
+    if (rc < 0)
+        unlink(target);
+    return rc;
+}
+
+static int copy(const char *path, const char *target, struct db_opening *opening, struct error *err)
+{
+    struct db_conn conn;
     if (connection_open(&conn, path, true, err) < 0)
         return -1;
     connection_watch(&conn, opening);
-    fd = open(target, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600); // an empty file is filled, and keeps its mode
-    if (fd < 0)
-        error_set(err, errno == ENOSPC ? ERROR_UNAVAILABLE : ERROR_INVALID, "%s: %s", target, strerror(errno));
-    else if (run_copy(&conn, target, err) == 0)
-        rc = fsync(fd) < 0 ? error_set(err, ERROR_UNAVAILABLE, "%s: %s", target, strerror(errno)) : 0;
-    if (fd >= 0)
-        close(fd);
+    int rc = copy_from(&conn, target, err);
     connection_close(&conn);
-    if (fd >= 0 && rc < 0)
-        unlink(target);
     return rc;
 }
 
 int db_copy(const char *path, const char *target, struct error *err)
 {
     return copy(path, target, NULL, err);
+}
+
+// Under its name once it is whole.
+int db_rescue(struct db_conn *conn, struct error *err)
+{
+    struct arena arena;
+    arena_init(&arena);
+    const char *path = sqlite3_db_filename(conn->handle, "main");
+    const char *folder = arena_strndup(&arena, path, (size_t)(strrchr(path, '/') - path + 1));
+    const char *kept = arena_printf(&arena, "%s" DB_RESCUED_SUFFIX, path);
+    const char *part = arena_printf(&arena, "%s-part", kept);
+    int rc = copy_from(conn, part, err);
+    if (rc == 0 && (rename(part, kept) < 0 || folder_sync(folder) < 0))
+        rc = error_set(err, ERROR_UNAVAILABLE, "%s: %s", kept, strerror(errno));
+    arena_done(&arena);
+    return rc;
 }
 
 static void drop_older_copies(const char *folder_path, const char *prefix, const char *kept)

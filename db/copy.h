@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 struct arena;
+struct db_conn;
 struct db_opening;
 struct error;
 
@@ -16,6 +17,13 @@ int db_copy_bytes(const char *path, int64_t *out_bytes, struct error *err);
 // Writes the file as it is at one instant to target: compact, mode 0600, on disk when it returns. A target that is
 // there is replaced; after a failure there is none. Needs room for db_copy_bytes.
 int db_copy(const char *path, const char *target, struct error *err);
+
+// What follows the name of a database whose file was lost under its server. A start refuses a folder with such a copy:
+// people decide which of the two goes on.
+#define DB_RESCUED_SUFFIX ".rescued"
+// Writes what an open connection reads to PATH.rescued, as db_copy does, though PATH is gone. Its folder must have room
+// for it.
+int db_rescue(struct db_conn *conn, struct error *err);
 
 // The copy that is kept before migration `number` runs: path.before-NUMBER, and no older one. Without room for it, and
 // for what the migration itself writes, nothing is done: ERROR_UNAVAILABLE says how much is missing. opening may be

@@ -14,6 +14,7 @@
 //
 // A full disk: every function of the group gets ERROR_UNAVAILABLE, reads go on, and writes work again when there is
 // room. Any other failure to write, fsync above all, ends the process: the outcome is unknown and a restart recovers.
+// So does a file that was removed or replaced, after what only the process still has was kept (presence.h).
 #pragma once
 #include "model/scope.h"
 
@@ -201,5 +202,6 @@ struct db_stats {
     bool is_full;     // why: there is no room
     bool reads_fail;  // one failed within the last seconds
     bool is_damaged;  // the check after an unclean end met damage
+    bool is_lost;     // its file, or its log, was removed or replaced: the process is about to end
 };
 void db_get_stats(struct db *db, struct db_stats *out_stats);

@@ -367,6 +367,7 @@ void db_close(struct db *db)
         close_pool(&db->pools[i]);
     if (db->writer.conn.handle)
         connection_close(&db->writer.conn);
+    presence_done(&db->writer.presence);
     pthread_key_delete(db->companion);
     free(db->path);
     free(db);
@@ -472,6 +473,7 @@ void db_get_stats(struct db *db, struct db_stats *out_stats)
         .is_full = atomic_load(&writer->is_full),
         .reads_fail = failed_us > 0 && timestamp_monotonic_us() - failed_us < READS_FAIL_US,
         .is_damaged = atomic_load(&db->health.is_damaged),
+        .is_lost = presence_find_lost(&writer->presence) != NULL,
     };
     for (size_t i = 0; i < DB_USE_COUNT; i++)
         out_stats->statements[i] = atomic_load_explicit(&db->statements[i], memory_order_relaxed);

@@ -135,6 +135,16 @@ static void refuse_group(struct writer *writer, struct write_job *group)
                   connection_refusal(is_full));
 }
 
+// What was written into files that nobody will find is no answer.
+static void check_presence(struct writer *writer)
+{
+    const char *lost = presence_find_lost(&writer->presence);
+    if (!lost)
+        return;
+    atomic_store(&writer->began_us, 0); // a copy may take minutes
+    presence_end(&writer->presence, lost, &writer->conn);
+}
+
 // One transaction for the group.
 static void run_transaction(struct writer *writer, struct write_job *group)
 {
@@ -146,6 +156,7 @@ static void run_transaction(struct writer *writer, struct write_job *group)
     if (stands && writer->next_revision != before)
         stands = save_revision(writer) == 0;
     if (stands && exec(writer, "COMMIT") == SQLITE_OK) {
+        check_presence(writer);
         atomic_store(&writer->last_revision, writer->next_revision - 1);
         atomic_fetch_add(&writer->commits, 1);
         writer->has_written = true;
@@ -261,6 +272,7 @@ static void *writer_main(void *context)
         }
     }
     pthread_mutex_unlock(&writer->lock);
+    check_presence(writer);
     return NULL;
 }
 
@@ -271,6 +283,8 @@ int writer_start(struct writer *writer, struct error *err)
     writer->conn.next_revision = &writer->next_revision;
     int64_t last;
     if (db_read_number(&writer->conn, "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'revision'", &last, err) < 0)
+        return -1;
+    if (presence_open(&writer->presence, &writer->conn, err) < 0)
         return -1;
     writer->next_revision = last + 1;
     atomic_store(&writer->last_revision, last);

@@ -1,6 +1,7 @@
 // The writer thread: group commit. Inside db/ only; db.h says what callers see.
 #pragma once
 #include "db/connection.h"
+#include "db/presence.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,6 +29,7 @@ struct listener {
 
 struct writer {
     struct db_conn conn;
+    struct presence presence;
     pthread_t thread;
     bool started;
     pthread_mutex_t lock; // of the queue and the jobs' done flags

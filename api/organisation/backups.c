@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "base/timestamp.h"
-#include "db/backup.h"
+#include "db/backup/backup.h"
 
 #include <dirent.h>
 #include <errno.h>

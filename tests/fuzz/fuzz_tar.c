@@ -1,6 +1,6 @@
 // A backup's file: any bytes are refused in one line, or read to their end with the sums they were written with.
 #include "base/error.h"
-#include "db/tar.h"
+#include "db/backup/tar.h"
 
 #include <assert.h>
 #include <fcntl.h>

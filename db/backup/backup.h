@@ -2,7 +2,7 @@
 // (prorata.db, keys/..., SHA256SUMS), so that it can be looked into, and checked, without this program.
 // Which pods ran is in the database. What they wrote and printed is not in it, nor is the journal of cycles.
 #pragma once
-#include "db/tar.h"
+#include "db/backup/tar.h"
 
 #include <stdbool.h>
 

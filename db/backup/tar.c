@@ -1,4 +1,4 @@
-#include "db/tar.h"
+#include "db/backup/tar.h"
 
 #include "base/arena.h"
 #include "base/error.h"

@@ -1,4 +1,4 @@
-#include "db/backup.h"
+#include "db/backup/backup.h"
 
 #include "base/arena.h"
 #include "base/error.h"
