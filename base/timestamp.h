@@ -7,6 +7,7 @@ struct error;
 enum {
     TIMESTAMP_SIZE = 32
 };
+#define TIMESTAMP_MAX_MS INT64_C(253402300799999) // the end of 9999: what is later is written as this
 
 int64_t timestamp_now_ms(void);       // wall clock
 int64_t timestamp_monotonic_us(void); // for durations; no relation to wall time

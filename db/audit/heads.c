@@ -151,14 +151,20 @@ static int shorten_where_long(const char *folder, const char *path, int64_t olde
                : 0;
 }
 
+// The nearest time that a line can say: the signature is of what is read again.
+static int64_t time_of_line(int64_t time_ms)
+{
+    return time_ms < 0 ? 0 : time_ms > TIMESTAMP_MAX_MS ? TIMESTAMP_MAX_MS : time_ms;
+}
+
 int audit_heads_add(const char *folder, const struct audit_key *key, const struct audit_mark *mark, int64_t now_ms,
                     int64_t oldest_ms, struct error *err)
 {
     struct arena arena;
-    struct audit_head head = {.time_ms = now_ms, .mark = *mark};
+    struct audit_head head = {.time_ms = time_of_line(now_ms), .mark = *mark};
     arena_init(&arena);
     const char *path = arena_printf(&arena, "%s/" AUDIT_HEADS_FILE, folder);
-    audit_mark_sign(key, AUDIT_PURPOSE_HEAD, mark, now_ms, head.signature);
+    audit_mark_sign(key, AUDIT_PURPOSE_HEAD, mark, head.time_ms, head.signature);
     FILE *file = open_file(path, O_APPEND, "a");
     int rc = file ? 0 : -1;
     if (file) {

@@ -51,6 +51,20 @@ def test_a_chain_that_nobody_touched_is_whole(data):
     assert status == 0 and "audit: records 1 to 12 are whole, and 4 heads agree" in text, text
 
 
+@pytest.mark.parametrize("seconds", [3 * 10**11, -(10**10)], ids=["beyond the year 9999", "before 1970"])
+def test_heads_of_a_clock_that_no_line_can_say_are_whole(folder, seconds):
+    (folder / "shift").write_text(str(seconds))
+    shim = {
+        "LD_PRELOAD": str(pathlib.Path(PRORATA).with_name("shift_clock.so")),
+        "ASAN_OPTIONS": "verify_asan_link_order=0",
+    }
+    server = Server(folder, environment={**shim, "PRORATA_SHIFT_CLOCK": str(folder / "shift")}).start()
+    server.sign_in()
+    assert server.stop() == 0
+    status, text = verify(server.data)
+    assert status == 0 and "audit: records 1 to 1 are whole, and 2 heads agree" in text, text
+
+
 COPY = (
     "INSERT INTO audit_records SELECT {seq}, time_ms, subject_type, 'somebody', address, operation, action, method,"
     " url, entity_type, entity_id, entity_name, cluster_id, department_id, project_id, status, count, last_ms, request,"
