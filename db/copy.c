@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "base/folder.h"
 #include "db/connection.h"
+#include "db/migrations.h"
+#include "db/schema.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +17,7 @@
 #include <unistd.h>
 
 enum {
-    PROBLEMS_MAX = 100, // of each of the two checks
+    PROBLEMS_MAX = 100, // of each of the three checks
     ROOM_SPARE = 1 << 20
 };
 
@@ -194,12 +196,25 @@ static int check_references(struct db_conn *conn, struct arena *arena, struct db
     return rc < 0 ? -1 : 0;
 }
 
+// A file of a newer release is another's to judge.
+static int check_schema(struct db_conn *conn, struct arena *arena, struct db_check *check, struct error *err)
+{
+    size_t count;
+    if (check->schema > MIGRATIONS[MIGRATION_COUNT - 1].number)
+        return 0;
+    if (schema_compare(conn, check->schema, arena, check->problems + check->problem_count, PROBLEMS_MAX, &count, err) <
+        0)
+        return -1;
+    check->problem_count += count;
+    return 0;
+}
+
 int db_verify(const char *path, struct arena *arena, struct db_check *out_check, struct error *err)
 {
     struct db_conn conn;
     struct error cause = {0};
     int64_t application = 0;
-    struct db_check check = {.problems = arena_array(arena, 2 * PROBLEMS_MAX + 1, sizeof(*check.problems))};
+    struct db_check check = {.problems = arena_array(arena, 3 * PROBLEMS_MAX + 1, sizeof(*check.problems))};
     if (access(path, R_OK) < 0)
         return error_set(err, ERROR_INVALID, "%s: %s", path, strerror(errno));
     if (connection_open(&conn, path, true, err) < 0)
@@ -211,7 +226,8 @@ int db_verify(const char *path, struct arena *arena, struct db_check *out_check,
                                                 : 0;
     // A file that cannot be read to its end is a file with a problem.
     if (rc == 0 &&
-        (check_pages(&conn, arena, &check, &cause) < 0 || check_references(&conn, arena, &check, &cause) < 0))
+        (check_pages(&conn, arena, &check, &cause) < 0 || check_references(&conn, arena, &check, &cause) < 0 ||
+         check_schema(&conn, arena, &check, &cause) < 0))
         add_problem(&check, arena, cause.message);
     connection_close(&conn);
     if (rc == 0)

@@ -31,11 +31,12 @@ int db_rescue(struct db_conn *conn, struct error *err);
 int db_copy_before_migration(const char *path, int number, struct db_opening *opening, struct error *err);
 
 struct db_check {
-    const char **problems; // a sentence each, the arena's; at most 100 of the file and 100 of references
+    const char *
+        *problems; // a sentence each, the arena's; at most 100 each of the file, of references and of the schema
     size_t problem_count;
     int64_t schema;
 };
 
-// Reads the whole file: integrity and references. 0 also where there are problems; -1: it cannot be opened as one of
-// ours.
+// Reads the whole file: integrity, references, and whether its schema is that of its migrations. 0 also where there are
+// problems; -1: it cannot be opened as one of ours.
 int db_verify(const char *path, struct arena *arena, struct db_check *out_check, struct error *err);

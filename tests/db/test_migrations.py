@@ -2,6 +2,7 @@
 it."""
 
 import hashlib
+import json
 import os
 import pathlib
 import sqlite3
@@ -11,7 +12,7 @@ import sys
 import old_folder
 import pytest
 from old_folder import MIGRATIONS
-from servers import ROOT, Server
+from servers import PRORATA, ROOT, Server
 
 SHIPPED = {"0001_initial.sql": "4d0ebc177fe34c6d89fcc5c7a4892e3a047f599d1b971f918f8af34bd845bca0"}
 # What people put in; the rest are figures that the server renews.
@@ -135,6 +136,14 @@ def test_no_migration_without_room_for_the_copy(upgraded, folder):
         subprocess.run(["umount", "-l", str(disk.data)], check=True)
 
 
+@pytest.mark.parametrize("version", old_folder.NUMBERS)
+def test_the_schema_of_each_release_is_as_its_migrations_make_it(folder, version):
+    old_folder.write(folder, schema=version)
+    done = subprocess.run([PRORATA, "verify", "--json", "--data", folder], capture_output=True, text=True, timeout=60)
+    answer = json.loads(done.stdout)
+    assert answer["schema"] == version and not [text for text in answer["problems"] if "the schema" in text]
+
+
 @pytest.mark.parametrize("version", old_folder.NUMBERS[1:-1])
 def test_a_database_of_a_later_schema_opens_too(folder, version):
     server = Server(folder)
@@ -142,6 +151,8 @@ def test_a_database_of_a_later_schema_opens_too(folder, version):
     with sqlite3.connect(server.data / "prorata.db") as database:
         before = rows(database)
     assert server.start().stop() == 0 and (server.data / f"prorata.db.before-{version + 1}").exists()
+    done = subprocess.run([PRORATA, "verify", "--data", server.data], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done
     with sqlite3.connect(server.data / "prorata.db") as database:
         assert rows(database) == before and not database.execute("PRAGMA foreign_key_check").fetchall()
 

@@ -403,8 +403,8 @@ def test_without_room_nothing_is_rebuilt(server, folder):
     assert server.stop() == 0
     make_old(server)
     with connect(server) as database:  # in use, so that the room is not enough
-        database.execute("CREATE TABLE ballast(data BLOB) STRICT")
-        database.executemany("INSERT INTO ballast VALUES (zeroblob(?))", [(MIB,)] * 18)
+        rows = [(f"ballast-{number}", MIB // 2) for number in range(18)]
+        database.executemany("INSERT INTO meta VALUES (?, hex(zeroblob(?)))", rows)
     database.close()
     with on_small_disk(server, folder, 10 * MIB) as disk:
         status, said = verify(disk, "--compact")

@@ -136,6 +136,33 @@ def break_page(path):
     pack(path, [("prorata.db", bytes(data))])
 
 
+TEXT = "UPDATE sqlite_schema SET sql = replace(sql, 'DEFAULT 0', 'DEFAULT 1') WHERE name = 'users'"
+# What somebody put into the schema of a database or took out of it.
+SCHEMAS = [
+    (
+        "a trigger more",
+        ["CREATE TRIGGER evil AFTER INSERT ON sessions BEGIN UPDATE users SET email = 'x'; END"],
+        "the schema has the trigger evil of sessions, which no migration makes",
+    ),
+    ("a trigger less", ["DROP TRIGGER projects_get_numbers"], "lacks the trigger projects_get_numbers of projects"),
+    ("a view more", ["CREATE VIEW evil AS SELECT 1"], "has the view evil, which no migration makes"),
+    ("a table more", ["CREATE TABLE ballast(data)"], "has the table ballast, which no migration makes"),
+    ("an index more", ["CREATE INDEX evil ON users(email)"], "has the index evil of users, which no migration makes"),
+    ("a table less", ["DROP TABLE saved_views"], "lacks the table saved_views"),
+    (
+        "another trigger of the name",
+        [
+            "DROP TRIGGER projects_get_numbers",
+            "CREATE TRIGGER projects_get_numbers AFTER INSERT ON projects BEGIN SELECT 1; END",
+        ],
+        "has the trigger projects_get_numbers of projects otherwise than the migrations make it",
+    ),
+    (
+        "a column of another text",
+        ["PRAGMA writable_schema = ON", TEXT],
+        "has the table users otherwise than the migrations make it",
+    ),
+]
 HARMS = [
     ("a flipped byte", sums_of_others, "damaged"),
     ("cut off", lambda p: p.write_bytes(p.read_bytes()[:100000]), "cut off"),
@@ -154,6 +181,7 @@ HARMS = [
         lambda p: change_database(p, "PRAGMA foreign_keys = OFF", "DELETE FROM departments"),
         "refers to",
     ),
+    *((text, lambda p, sql=sql: change_database(p, *sql), says) for text, sql, says in SCHEMAS),
     ("a way out of the folder", lambda p: pack(p, [*unpack(p), ("keys/../../out.key", b"x" * 32)]), "another file"),
     ("a path from the root", lambda p: pack(p, [("/tmp/prorata.db", b"x"), *unpack(p)]), "another file"),
     ("a file twice", lambda p: pack(p, [*unpack(p), *unpack(p)]), "File exists"),
@@ -190,6 +218,16 @@ def test_a_restore_that_was_broken_off_is_no_new_folder_and_goes_again(backed_up
     assert new.process.wait(30) == 2 and "restore.part" in new.tail()
     prorata("restore", "--data", new.data, folder / "site.tar")
     assert "whole" in prorata("verify", "--data", new.data)
+
+
+@pytest.mark.parametrize("name, statements, says", SCHEMAS, ids=[name for name, _, _ in SCHEMAS])
+def test_verify_names_what_is_not_as_the_migrations_make_it(backed_up, name, statements, says):
+    database = sqlite3.connect(backed_up.data / "prorata.db")
+    for statement in statements:
+        database.execute(statement)
+    database.commit()
+    database.close()
+    assert says in prorata("verify", "--data", backed_up.data, status=1)
 
 
 def test_verify_reads_all_of_it(backed_up):
