@@ -57,7 +57,7 @@ static int64_t sleep_ms(const struct reconciler *reconciler)
     int64_t now = reconciler_now(reconciler);
     if (reconciler->next_due_ms <= now)
         return 0;
-    return reconciler->next_due_ms - now < tick ? reconciler->next_due_ms - now : tick;
+    return reconciler->next_due_ms < now + tick ? reconciler->next_due_ms - now : tick;
 }
 
 static void *thread_main(void *context)
