@@ -180,3 +180,8 @@ int64_t quantity_add(int64_t a, int64_t b)
         return QUANTITY_UNLIMITED;
     return sum;
 }
+
+int64_t quantity_within(int64_t amount, int64_t most)
+{
+    return amount < 0 ? 0 : amount < most ? amount : most;
+}

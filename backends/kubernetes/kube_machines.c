@@ -1,6 +1,7 @@
 // Nodes as the cluster shows them, and what pods of others hold on each.
 #include "backends/kubernetes/kubernetes_state.h"
 #include "backends/kubernetes/objects/kube_requests.h"
+#include "base/quantity.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,8 +231,8 @@ static void describe(const struct kube_machine *machine, const struct kube_amoun
         .cpu_milli = node->allocatable.cpu_milli,
         .memory_bytes = node->allocatable.memory_bytes,
         .max_pods = node->allocatable.pods,
-        .others_cpu_milli = others->cpu_milli,
-        .others_memory_bytes = others->memory_bytes,
+        .others_cpu_milli = quantity_within(others->cpu_milli, QUANTITY_AMOUNT_MAX),
+        .others_memory_bytes = quantity_within(others->memory_bytes, QUANTITY_AMOUNT_MAX),
         .others_pods = pods,
         .address = arena_strdup(arena, node->address),
         .version = "",

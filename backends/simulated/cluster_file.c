@@ -90,11 +90,11 @@ static int get_memory(const struct entry *entry, const char *key, int64_t fallba
 {
     const json_t *value = json_object_get(entry->json, key);
     if (!json_is_string(value))
-        return get_number(entry, key, fallback, INT64_MAX / 2, out_bytes, err);
+        return get_number(entry, key, fallback, QUANTITY_AMOUNT_MAX, out_bytes, err);
     struct error why;
     if (quantity_parse_memory(json_string_value(value), out_bytes, &why) < 0)
         return refuse(entry, key, why.message, err);
-    return 0;
+    return *out_bytes <= QUANTITY_AMOUNT_MAX ? 0 : refuse(entry, key, "at most 64Ti", err);
 }
 
 static int get_cores(const struct entry *entry, int64_t *out_cpu_milli, struct error *err)
@@ -267,7 +267,7 @@ static int read_node(struct reading *reading, const struct entry *entry, struct 
     if (check_keys(entry, KEYS, err) < 0 || get_text(entry, "name", NULL, &name, err) < 0 ||
         get_text(entry, "nodePool", "default", &node.node_pool, err) < 0 ||
         get_number(entry, "gpus", 0, CLUSTER_GPUS_MAX, &node.gpu_count, err) < 0 ||
-        get_number(entry, "gpuMemoryMib", 81920, 1 << 30, &node.gpu_memory_mib, err) < 0 ||
+        get_number(entry, "gpuMemoryMib", 81920, QUANTITY_GPU_MEMORY_MIB_MAX, &node.gpu_memory_mib, err) < 0 ||
         get_text(entry, "gpuType", node.gpu_count ? "NVIDIA-H100-80GB" : "", &node.gpu_type, err) < 0 ||
         get_cores(entry, &node.cpu_milli, err) < 0 ||
         get_memory(entry, "memoryBytes", 512LL << 30, &node.memory_bytes, err) < 0 ||

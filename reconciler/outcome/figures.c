@@ -225,8 +225,8 @@ static void add_node_load(struct totals *totals, const struct snapshot_node *nod
 {
     totals->load.cpu_milli += load->cpu_milli;
     totals->load.memory_bytes += load->memory_bytes;
-    totals->measured.cpu_milli += node->cpu_milli;
-    totals->measured.memory_bytes += node->memory_bytes;
+    totals->measured.cpu_milli = quantity_add(totals->measured.cpu_milli, node->cpu_milli);
+    totals->measured.memory_bytes = quantity_add(totals->measured.memory_bytes, node->memory_bytes);
 }
 
 // Per device of each node: what is allocated and how busy it is; and the sums of each pool ([pool_count]: of all).
@@ -273,7 +273,7 @@ static void add_amounts(struct amounts *sum, const struct amounts *amounts)
 {
     for (int i = 0; i < RESOURCE_COUNT; i++)
         if (amounts->of[i] != QUANTITY_UNLIMITED)
-            sum->of[i] += amounts->of[i];
+            sum->of[i] = quantity_add(sum->of[i], amounts->of[i]);
 }
 
 static void sample_queue(struct sampler *sampler, const char *scope, int64_t id, int64_t pool_id,
@@ -328,8 +328,8 @@ static void sample_org(struct sampler *sampler, const struct cache *cache, struc
             int64_t quota = world->projects[i].queues[pool].deserved.of[RESOURCE_GPU];
             if (quota == QUANTITY_UNLIMITED)
                 continue;
-            totals[pool].quota_milli += quota;
-            totals[pools].quota_milli += quota;
+            totals[pool].quota_milli = quantity_add(totals[pool].quota_milli, quota);
+            totals[pools].quota_milli = quantity_add(totals[pools].quota_milli, quota);
         }
     }
     for (size_t i = 0; i < world->rows.department_count; i++)
@@ -339,14 +339,14 @@ static void sample_org(struct sampler *sampler, const struct cache *cache, struc
 
 static void add_node(struct totals *sum, const struct snapshot_node *node)
 {
-    sum->cpu_milli += node->cpu_milli;
-    sum->memory_bytes += node->memory_bytes;
+    sum->cpu_milli = quantity_add(sum->cpu_milli, node->cpu_milli);
+    sum->memory_bytes = quantity_add(sum->memory_bytes, node->memory_bytes);
     if (node->gpu_count == 0)
         return;
     sum->gpus += node->gpu_count;
     sum->ready_gpus += node->ready ? node->gpu_count : 0;
     sum->gpu_nodes++;
-    sum->gpu_memory_bytes += (node->gpu_memory_mib << 20) * node->gpu_count;
+    sum->gpu_memory_bytes = quantity_add(sum->gpu_memory_bytes, (node->gpu_memory_mib << 20) * node->gpu_count);
 }
 
 // The pool that it runs in counts it.

@@ -4,6 +4,7 @@
 #include "backends/kubernetes/objects/kube_pod.h"
 #include "backends/kubernetes/objects/kube_requests.h"
 #include "base/arena.h"
+#include "base/quantity.h"
 #include "tests/support/check.h"
 
 #include <stdlib.h>
@@ -31,6 +32,11 @@ static const struct request_case REQUESTS[] = {
      "{'spec':{'containers':[{'name':'a','resources':{'requests':{'cpu':'500m','memory':'1Ki',"
      "'nvidia.com/gpu':'2'}}},{'name':'b','resources':{'requests':{'cpu':'1'}}}]}}",
      1500, 1024, 2},
+    {"more than anybody has counts as the most that is believed, and their sum too",
+     "{'spec':{'containers':[{'name':'a','resources':{'requests':{'cpu':'1e18','memory':'9E','nvidia.com/"
+     "gpu':'1e30'}}},"
+     "{'name':'b','resources':{'requests':{'cpu':'-3','memory':'9E','nvidia.com/gpu':'9E'}}}]}}",
+     QUANTITY_CPU_MILLI_MAX, QUANTITY_AMOUNT_MAX, QUANTITY_AMOUNT_MAX},
     {"nothing asked", "{'spec':{'containers':[{'name':'a'}]}}", 0, 0, 0},
     {"the greediest init container",
      "{'spec':{'containers':[{'name':'a','resources':{'requests':{'cpu':'1'}}}],"
@@ -181,6 +187,16 @@ static void check_nodes(void)
     check_text(kube_meta_label(&node.meta, "zone"), "a", "its label");
     check_int(node.ready_since_ms, 60000, "ready since");
     json_decref(whole);
+    json_t *huge = json_of(
+        "{'metadata':{'name':'h','uid':'u','labels':{'nvidia.com/gpu.memory':'1000000000000'}},"
+        "'status':{'allocatable':{'cpu':'1000000000000000000','memory':'9E','pods':'-5'},'capacity':{'pods':'9E'}}}");
+    check_int(kube_node_read(huge, &arena, &node), 0, "a node that tells what no machine has");
+    check_int(node.allocatable.cpu_milli, QUANTITY_CPU_MILLI_MAX, "a million cores at most");
+    check_int(node.allocatable.memory_bytes, QUANTITY_AMOUNT_MAX, "64 TiB at most");
+    check_int(node.allocatable.pods, 0, "no fewer pods than none");
+    check_int(node.capacity.pods, QUANTITY_PODS_MAX, "a million pods at most");
+    check_int(node.gpus.memory_mib, QUANTITY_GPU_MEMORY_MIB_MAX, "1 TiB of a device at most");
+    json_decref(huge);
     json_t *nameless = json_of("{'metadata':{'name':'n'}}");
     check_int(kube_node_read(nameless, &arena, &node), -1, "a node without a uid");
     check_int(kube_node_read(NULL, &arena, &node), -1, "no node");

@@ -18,8 +18,10 @@ static void add(struct kube_usage *usage, const json_t *measured)
 {
     int64_t cpu_milli = kube_quantity_milli_of(kube_value_at(measured, "usage.cpu")),
             memory_bytes = kube_quantity_units_of(kube_value_at(measured, "usage.memory"));
-    usage->cpu_milli = quantity_add(usage->cpu_milli, cpu_milli > 0 ? cpu_milli : 0);
-    usage->memory_bytes = quantity_add(usage->memory_bytes, memory_bytes > 0 ? memory_bytes : 0);
+    usage->cpu_milli =
+        quantity_within(quantity_add(usage->cpu_milli, cpu_milli > 0 ? cpu_milli : 0), QUANTITY_CPU_MILLI_MAX);
+    usage->memory_bytes =
+        quantity_within(quantity_add(usage->memory_bytes, memory_bytes > 0 ? memory_bytes : 0), QUANTITY_AMOUNT_MAX);
 }
 
 size_t kube_usage_read(const json_t *list, struct arena *arena, struct kube_usage **out_usages)

@@ -26,6 +26,19 @@ static int64_t *find_field(struct kube_amounts *amounts, const char *name)
     return strcmp(name, "pods") == 0 ? &amounts->pods : NULL;
 }
 
+static int64_t believed(int64_t amount)
+{
+    return quantity_within(amount, QUANTITY_AMOUNT_MAX);
+}
+
+static int64_t read_field(const struct kube_amounts *amounts, const int64_t *field, const json_t *value)
+{
+    if (field == &amounts->cpu_milli)
+        return quantity_within(kube_quantity_milli_of(value), QUANTITY_CPU_MILLI_MAX);
+    int64_t units = kube_quantity_units_of(value);
+    return field == &amounts->pods ? quantity_within(units, QUANTITY_PODS_MAX) : believed(units);
+}
+
 void kube_amounts_read(const json_t *object, struct arena *arena, struct kube_amounts *out)
 {
     *out = (struct kube_amounts){0};
@@ -38,16 +51,21 @@ void kube_amounts_read(const json_t *object, struct arena *arena, struct kube_am
     json_object_foreach((json_t *)object, name, value) {
         int64_t *field = find_field(out, name);
         if (field)
-            *field = field == &out->cpu_milli ? kube_quantity_milli_of(value) : kube_quantity_units_of(value);
+            *field = read_field(out, field, value);
         else
-            out->others[out->other_count++] =
-                (struct kube_amount){.name = arena_strdup(arena, name), .units = kube_quantity_units_of(value)};
+            out->others[out->other_count++] = (struct kube_amount){.name = arena_strdup(arena, name),
+                                                                   .units = believed(kube_quantity_units_of(value))};
     }
 }
 
 static int64_t greater(int64_t a, int64_t b)
 {
     return a > b ? a : b;
+}
+
+static int64_t add(int64_t a, int64_t b)
+{
+    return believed(quantity_add(a, b));
 }
 
 static void merge(struct kube_amounts *a, const struct kube_amounts *b, struct arena *arena,
@@ -76,7 +94,7 @@ static void merge(struct kube_amounts *a, const struct kube_amounts *b, struct a
 
 void kube_amounts_add(struct kube_amounts *a, const struct kube_amounts *b, struct arena *arena)
 {
-    merge(a, b, arena, quantity_add);
+    merge(a, b, arena, add);
 }
 
 void kube_amounts_raise(struct kube_amounts *a, const struct kube_amounts *b, struct arena *arena)

@@ -21,10 +21,11 @@ struct kube_amounts {
     size_t other_count;
 };
 
-// From an object of names and quantities; NULL and what is no object give nothing. Texts are the arena's.
+// From an object of names and quantities; NULL and what is no object give nothing. Texts are the arena's. What is below
+// 0 counts as 0, and what is beyond QUANTITY_AMOUNT_MAX as that.
 void kube_amounts_read(const json_t *object, struct arena *arena, struct kube_amounts *out);
-// Adds b to a, and raises a to b where that is more; amounts stay at INT64_MAX. Texts of b's names are kept as they
-// are.
+// Adds b to a, and raises a to b where that is more; amounts stay at QUANTITY_AMOUNT_MAX. Texts of b's names are kept
+// as they are.
 void kube_amounts_add(struct kube_amounts *a, const struct kube_amounts *b, struct arena *arena);
 void kube_amounts_raise(struct kube_amounts *a, const struct kube_amounts *b, struct arena *arena);
 // Of one resource by its name, cpu in thousandths; 0 where there is none of it.

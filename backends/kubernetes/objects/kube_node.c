@@ -1,6 +1,7 @@
 #include "backends/kubernetes/objects/kube_node.h"
 
 #include "base/arena.h"
+#include "base/quantity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +76,7 @@ static void read_gpus(const struct kube_node *node, struct arena *arena, struct 
     const char *sharing = label_or_empty(meta, KUBE_GPU ".sharing-strategy");
     *out = (struct kube_node_gpus){
         .product = label_or_empty(meta, KUBE_GPU ".product"),
-        .memory_mib = label_number(meta, KUBE_GPU ".memory"),
+        .memory_mib = quantity_within(label_number(meta, KUBE_GPU ".memory"), QUANTITY_GPU_MEMORY_MIB_MAX),
         .count = label_number(meta, KUBE_GPU ".count"),
         .replicas = label_number(meta, KUBE_GPU ".replicas"),
         .mig_strategy = label_or_empty(meta, "nvidia.com/mig.strategy"),

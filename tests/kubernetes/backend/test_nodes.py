@@ -256,3 +256,20 @@ def test_a_very_large_pod_of_others_is_read(server, kube):
     kube.control("POST", "fill", {"nodes": 0, "gpus": 0, "pods": 1, "podBytes": 1_400_000})
     server.wait_for("it is seen", lambda: 'objects{of="pods of others"} 1' in server.get("/metrics").body.decode())
     server.wait_phase(server.submit("work", "team-a", 1), "Running")
+
+
+def test_what_no_machine_has_is_counted_as_the_most_that_is_believed(server, kube):
+    vast = {"cpu": "1000000000000000000", "memory": "9E", "pods": "9E", "nvidia.com/gpu": "9E"}
+    for name in ("node-00000", "node-00001"):
+        kube.patch_node(name, {"metadata": {"labels": {"nvidia.com/gpu.memory": "1000000000000"}}})
+        kube.patch_node(name, {"status": {"allocatable": vast, "capacity": vast}}, "/status")
+        wait_for_node(server, name, "it is heard of", lambda node: node["gpuInfo"]["gpuCount"] == 64)
+
+    server.kill()
+    server.start()
+    wait_for_node(server, "node-00000", "it is heard of again", lambda node: node["gpuInfo"]["gpuCount"] == 64)
+    server.wait_phase(server.submit("work", "team-a", 1), "Initializing", "Running")
+    own = nodes_of(server)["node-00000"]["prorata"]
+    assert own["cpuCores"] == 1_000_000 and own["cpuMemoryBytes"] == 64 << 40, own
+    (pool,) = server.get("/api/v1/overview").json["nodePools"]
+    assert pool["cpuCores"]["total"] == 2_000_000 and pool["cpuMemoryBytes"]["total"] == 128 << 40, pool
