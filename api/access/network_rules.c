@@ -22,6 +22,11 @@ static const char *const CLOSED[] = {
 // Of IPv6 only what is given out for use in the whole world is open, without what carries another address.
 static const char *const OPEN_SIX = "2000::/3";
 static const char *const CLOSED_SIX[] = {"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"};
+// Also as they are carried: ::a.b.c.d, NAT64, 6to4. At the end where AWS and Alibaba Cloud tell machines their secrets.
+static const char *const CLOSED_TO_SITE[] = {
+    "169.254.0.0/16", "fe80::/10",     "::169.254.0.0/112", "64:ff9b::169.254.0.0/112",
+    "2002:a9fe::/32", "fd00:ec2::254", "100.100.100.200",
+};
 
 static int parse_address(const char *text, unsigned char out_address[16], bool *out_is_four)
 {
@@ -112,6 +117,8 @@ bool network_rules_allow(const struct network_rules *rules, const struct sockadd
     bool is_four;
     if (!read_address(address, bytes, &is_four))
         return false;
+    if (rules->are_of_site)
+        return !is_in(CLOSED_TO_SITE, sizeof(CLOSED_TO_SITE) / sizeof(CLOSED_TO_SITE[0]), bytes);
     for (size_t i = 0; i < rules->allowed_count; i++)
         if (contains(&rules->allowed[i], bytes))
             return true;

@@ -3,6 +3,9 @@
 // Without a setting no address of this machine, a private network, a link, a group, or a kind that carries another
 // address in it (IPv4 in IPv6, NAT64, 6to4, Teredo) is let through. What is looked at is the address that is connected
 // to, after names were resolved: a name that changes its address gains nothing.
+//
+// Rules of the site are for what its administrators set up: private networks and this machine are meant. Addresses at
+// which a machine alone is answered stay closed: link-local ones, in any form, and where clouds tell machines secrets.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,6 +25,7 @@ struct network {
 struct network_rules {
     struct network allowed[NETWORK_RULES_MAX];
     size_t allowed_count;
+    bool are_of_site; // what the site's administrators set up, wherever it is, but link-local addresses
 };
 
 // Adds "10.1.0.0/16", "192.168.1.7" or "fd00::/8". ERROR_INVALID.

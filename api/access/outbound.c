@@ -1,5 +1,6 @@
 #include "api/access/outbound.h"
 
+#include "api/access/network_rules.h"
 #include "api/access/outbound_guard.h"
 #include "base/arena.h"
 #include "base/buffer.h"
@@ -80,19 +81,19 @@ static const char *name_of(const struct outbound_call *call)
     return call->guard ? "the receiver" : call->url;
 }
 
-static int fail(const struct outbound_call *call, CURLcode code, const char *said, struct error *err)
+static int fail(const struct outbound_call *call, const struct outbound_guard *guard, CURLcode code, const char *said,
+                struct error *err)
 {
-    const struct outbound_guard *guard = call->guard;
-    const char *ca_file = guard ? guard->ca_file : call->ca_file;
+    const char *ca_file = call->guard ? guard->ca_file : call->ca_file;
     error_set(err, ERROR_UNAVAILABLE, "%.150s: %s", name_of(call),
-              guard && guard->has_refused ? outbound_guard_reason(guard, code) : said);
+              guard->has_refused ? outbound_guard_reason(guard, code) : said);
     if (code != CURLE_PEER_FAILED_VERIFICATION && code != CURLE_SSL_CACERT_BADFILE)
         return -1;
     return error_details(err, "The server trusts %.150s; --%s FILE names the certificates of another authority",
-                         ca_file ? ca_file : "what the system trusts", guard ? "notify-ca" : "openid-ca");
+                         ca_file ? ca_file : "what the system trusts", call->guard ? "notify-ca" : "openid-ca");
 }
 
-static void prepare(CURL *curl, const struct outbound_call *call, struct buffer *out)
+static void prepare(CURL *curl, const struct outbound_call *call, struct outbound_guard *guard, struct buffer *out)
 {
     curl_easy_setopt(curl, CURLOPT_URL, call->url);
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -108,7 +109,9 @@ static void prepare(CURL *curl, const struct outbound_call *call, struct buffer 
     if (call->ca_file)
         curl_easy_setopt(curl, CURLOPT_CAINFO, call->ca_file);
     if (call->guard)
-        outbound_guard_set(curl, call->guard, true);
+        outbound_guard_set(curl, guard, true);
+    else
+        outbound_guard_set_sockets(curl, guard);
     if (call->json)
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, call->json);
     if (call->form)
@@ -137,6 +140,8 @@ static struct curl_slist *headers_of(const struct outbound_call *call)
 int outbound_call(const struct outbound_call *call, struct arena *arena, struct outbound_answer *out_answer,
                   struct error *err)
 {
+    static const struct network_rules OF_SITE = {.are_of_site = true};
+    struct outbound_guard of_site = {.rules = &OF_SITE}, *guard = call->guard ? call->guard : &of_site;
     struct buffer body;
     char said[CURL_ERROR_SIZE] = "";
     long status = 0;
@@ -146,7 +151,7 @@ int outbound_call(const struct outbound_call *call, struct arena *arena, struct 
     if (!curl)
         return error_set(err, ERROR_INTERNAL, "libcurl does not start");
     buffer_init(&body, OUTBOUND_BYTES_MAX);
-    prepare(curl, call, &body);
+    prepare(curl, call, guard, &body);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, said);
     struct curl_slist *headers = headers_of(call);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
@@ -157,7 +162,7 @@ int outbound_call(const struct outbound_call *call, struct arena *arena, struct 
         *out_answer = (struct outbound_answer){
             (int)status, arena_strndup(arena, body.data ? body.data : "", body.length), body.length};
     else
-        rc = fail(call, code, body.overflow ? "its answer is too large" : say_failure(code, said, arena), err);
+        rc = fail(call, guard, code, body.overflow ? "its answer is too large" : say_failure(code, said, arena), err);
     curl_slist_free_all(headers);
     curl_easy_cleanup(curl);
     buffer_done(&body);

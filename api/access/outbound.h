@@ -24,7 +24,7 @@ struct outbound_call {
     const char *bearer;                        // a token; NULL: none
     const char *ca_file;                       // certificates to trust instead of the system's; NULL: the system's
     const char *headers[OUTBOUND_HEADERS_MAX]; // "Name: value"; ends with NULL where there are fewer
-    struct outbound_guard *guard;              // NULL: an address that the installation set itself
+    struct outbound_guard *guard;              // NULL: an address that the site set up: any but link-local
 };
 
 struct outbound_answer {

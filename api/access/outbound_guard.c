@@ -22,14 +22,18 @@ static int look(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_of
     return guard->is_stopping && atomic_load(guard->is_stopping);
 }
 
+void outbound_guard_set_sockets(CURL *curl, struct outbound_guard *guard)
+{
+    curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, guard);
+}
+
 void outbound_guard_set(CURL *curl, struct outbound_guard *guard, bool by_proxy)
 {
     bool has_proxy = by_proxy && guard->proxy;
     curl_easy_setopt(curl, CURLOPT_PROXY, has_proxy ? guard->proxy : ""); // "": none of the environment's either
-    if (!has_proxy) {
-        curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-        curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, guard);
-    }
+    if (!has_proxy)
+        outbound_guard_set_sockets(curl, guard);
     curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look);
     curl_easy_setopt(curl, CURLOPT_XFERINFODATA, guard);
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
@@ -45,6 +49,8 @@ void outbound_guard_set(CURL *curl, struct outbound_guard *guard, bool by_proxy)
 
 const char *outbound_guard_reason(const struct outbound_guard *guard, CURLcode code)
 {
+    if (guard->has_refused && guard->rules->are_of_site)
+        return "its address is link-local, where no other machine is asked";
     if (guard->has_refused)
         return "its address is of this machine or a private network, which --notify-network does not name";
     return curl_easy_strerror(code);

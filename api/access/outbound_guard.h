@@ -16,7 +16,10 @@ struct outbound_guard {
     bool has_refused;               // result: an address was not let through
 };
 
-// The guard outlives the call.
+// Where it may connect to, and nothing else of the guard: a proxy of the environment stays. The guard outlives the
+// call.
+void outbound_guard_set_sockets(CURL *curl, struct outbound_guard *guard);
+// All of it.
 void outbound_guard_set(CURL *curl, struct outbound_guard *guard, bool by_proxy);
 // What to say of a call that failed.
 const char *outbound_guard_reason(const struct outbound_guard *guard, CURLcode code);

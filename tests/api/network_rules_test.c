@@ -90,6 +90,45 @@ static void test_allowed_networks(void)
         check_int(allows(&rules, CASES[i].address), CASES[i].is_open, "%s", CASES[i].address);
 }
 
+// What administrators set up may be anywhere but at addresses at which a machine alone is answered.
+static void test_rules_of_the_site(void)
+{
+    static const struct network_rules RULES = {.are_of_site = true};
+    static const struct {
+        const char *address;
+        bool is_open;
+    } CASES[] = {
+        {"8.8.8.8", true},
+        {"10.0.0.1", true},
+        {"127.0.0.1", true},
+        {"192.168.1.1", true},
+        {"::1", true},
+        {"fd12:3456::1", true},
+        {"::ffff:10.0.0.1", true},
+        {"64:ff9b::8.8.8.8", true},
+        {"2606:4700::1111", true},
+        {"169.253.255.255", true},
+        {"169.255.0.0", true},
+        {"169.254.0.0", false},
+        {"169.254.169.254", false},
+        {"169.254.255.255", false},
+        {"fe80::1", false},
+        {"febf:ffff::1", false},
+        {"fec0::1", true},
+        {"::ffff:169.254.169.254", false},
+        {"::169.254.169.254", false},
+        {"64:ff9b::169.254.169.254", false},
+        {"2002:a9fe:a9fe::1", false},
+        {"fd00:ec2::254", false},
+        {"100.100.100.200", false},
+        {"100.100.100.201", true},
+    };
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++)
+        check_int(allows(&RULES, CASES[i].address), CASES[i].is_open, "%s", CASES[i].address);
+    struct sockaddr_storage local = {.ss_family = AF_UNIX};
+    check_int(network_rules_allow(&RULES, (const struct sockaddr *)&local), false, "a socket of this machine");
+}
+
 static void test_what_is_no_network(void)
 {
     static const char *const TEXTS[] = {"",           "localhost",   "10.0.0.0/33", "10.0.0.0/-1",
@@ -108,6 +147,7 @@ int main(void)
 {
     test_without_a_setting();
     test_allowed_networks();
+    test_rules_of_the_site();
     test_what_is_no_network();
     return check_finish();
 }

@@ -388,6 +388,30 @@ def test_setting_it_up(site):
     assert put().status == 200
 
 
+@pytest.mark.parametrize(
+    "host",
+    ["169.254.169.254", "169.254.1.1:1", "[fe80::1]", "[::ffff:169.254.169.254]", "2852039166", "0xa9.254.169.254"],
+)
+def test_an_issuer_at_a_link_local_address_is_not_asked(site, host):
+    """So that a setting tells nothing of what answers there: clouds keep secrets of their machines at such places."""
+    answer = site.request("PUT", PROVIDER, site.issuer.settings(issuer=f"https://{host}/"))
+    assert answer.status == 400, answer
+    assert answer.json["message"].endswith(": its address is link-local, where no other machine is asked"), answer
+
+
+def test_an_issuer_sends_nobody_to_a_link_local_address(site):
+    site.issuer.trouble(
+        discovery={
+            "issuer": site.issuer.url,
+            "authorization_endpoint": site.issuer.url,
+            "token_endpoint": site.issuer.url,
+            "jwks_uri": "https://169.254.169.254/keys",
+        }
+    )
+    answer = site.request("PUT", PROVIDER, site.issuer.settings())
+    assert answer.status == 400 and "its address is link-local" in answer.json["message"], answer
+
+
 def test_taking_it_away_ends_its_sessions_and_groups(site, ann):
     give_group(site, "gpu-users")
     ann.sign_in(site)
