@@ -23,7 +23,7 @@ enum {
     STACK_BYTES = 256 * 1024,
     ENTRIES_AT_ONCE = 4096, // each second
     ROUND_MS = 3 * 1000,    // at least, from the start of one round over all homes to the next
-    DEPTH_MAX = 64,         // what lies deeper is not counted
+    OPEN_MAX = 32,          // folders at once
     PART_OF_DISK = 20,
     LOWEST_NICE = 19,
     BLOCK_BYTES = 512, // of stat
@@ -32,10 +32,20 @@ enum {
     TOLD_AGAIN_MS = 60 * 60 * 1000
 };
 
-// Where the walk is: stack[0] is the folder of homes.
+// A folder that the walk is in. Of those above the lowest OPEN_MAX it keeps what it needs to open them again, by the
+// ".." of the one below: where it was. File systems keep such positions, for servers of NFS need the same.
+struct level {
+    DIR *folder; // NULL: closed
+    ino_t inode;
+    long position; // while it is closed
+};
+
+// Where the walk is: levels[0] is the folder of homes, which stays open.
 struct walk {
-    DIR *stack[DEPTH_MAX];
-    int depth;
+    struct level *levels;
+    int depth, capacity;
+    int first_open; // of levels[1] and on
+    bool is_cut;    // of that home not all was found: somebody moved a folder, or none could be opened
     dev_t device;
     char home[UUID_SIZE];
     int64_t bytes; // of that home so far
@@ -81,13 +91,21 @@ void disk_watch_stop(struct disk_watch *watch)
     watch->has_thread = false;
 }
 
+// What lies below that depth.
+static void leave_all(struct walk *walk, int depth)
+{
+    for (; walk->depth > depth; walk->depth--)
+        if (walk->levels[walk->depth - 1].folder)
+            closedir(walk->levels[walk->depth - 1].folder);
+}
+
 void disk_watch_destroy(struct disk_watch *watch)
 {
     if (!watch)
         return;
     disk_watch_stop(watch);
-    while (watch->walk.depth > 0)
-        closedir(watch->walk.stack[--watch->walk.depth]);
+    leave_all(&watch->walk, 0);
+    free(watch->walk.levels);
     log_table_done(&watch->table);
     pthread_cond_destroy(&watch->wake);
     pthread_mutex_destroy(&watch->lock);
@@ -190,7 +208,8 @@ static void end_home(struct disk_watch *watch)
     pthread_mutex_lock(&watch->lock);
     struct kept_log *home = log_table_find(&watch->table, watch->walk.home);
     if (home) {
-        log_table_resize(&watch->table, home, &size);
+        if (!watch->walk.is_cut || size.bytes > home->size.bytes)
+            log_table_resize(&watch->table, home, &size);
         struct kept_project *of = home->project;
         bytes = of->bytes;
         bool is_over = watch->bounds.home_project && bytes > watch->bounds.home_project;
@@ -206,6 +225,28 @@ static void end_home(struct disk_watch *watch)
     free(project);
 }
 
+// Takes fd.
+static bool enter(struct walk *walk, int fd, ino_t inode)
+{
+    DIR *folder = fdopendir(fd);
+    if (!folder) {
+        close(fd);
+        return false;
+    }
+    if (walk->depth == walk->capacity) {
+        walk->capacity = walk->capacity ? 2 * walk->capacity : OPEN_MAX;
+        walk->levels = memory_realloc(walk->levels, (size_t)walk->capacity * sizeof(*walk->levels));
+    }
+    walk->levels[walk->depth++] = (struct level){.folder = folder, .inode = inode};
+    if (walk->depth - walk->first_open > OPEN_MAX) {
+        struct level *highest = &walk->levels[walk->first_open++];
+        highest->position = telldir(highest->folder);
+        closedir(highest->folder);
+        highest->folder = NULL;
+    }
+    return true;
+}
+
 static bool begin_round(struct disk_watch *watch)
 {
     struct walk *walk = &watch->walk;
@@ -217,29 +258,54 @@ static bool begin_round(struct disk_watch *watch)
     int fd = open(watch->bounds.homes, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return false;
-    DIR *folder = fstat(fd, &about) == 0 ? fdopendir(fd) : NULL;
-    if (!folder) {
+    if (fstat(fd, &about) < 0) {
         close(fd);
         return false;
     }
     walk->device = about.st_dev;
-    walk->stack[walk->depth++] = folder;
-    return true;
+    walk->first_open = 1;
+    return enter(walk, fd, about.st_ino);
+}
+
+// False: somebody moved it.
+static bool open_again(const struct walk *walk, struct level *level, const struct level *below)
+{
+    struct stat about;
+    int fd = openat(dirfd(below->folder), "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool is_same = fstat(fd, &about) == 0 && about.st_dev == walk->device && about.st_ino == level->inode;
+    level->folder = is_same ? fdopendir(fd) : NULL;
+    if (level->folder)
+        seekdir(level->folder, level->position);
+    else
+        close(fd);
+    return level->folder;
 }
 
 static void leave(struct disk_watch *watch)
 {
     struct walk *walk = &watch->walk;
-    closedir(walk->stack[--walk->depth]);
+    struct level *level = &walk->levels[walk->depth - 1];
+    bool is_there = walk->depth == 1 || level[-1].folder || open_again(walk, level - 1, level);
+    leave_all(walk, is_there ? walk->depth - 1 : 1);
+    walk->is_cut |= !is_there;
+    if (walk->first_open >= walk->depth)
+        walk->first_open = walk->depth > 1 ? walk->depth - 1 : 1;
     if (walk->depth == 1)
         end_home(watch);
+    if (walk->depth > 0)
+        return;
+    free(walk->levels); // of a home with millions of levels they are many
+    walk->levels = NULL;
+    walk->capacity = 0;
 }
 
 // Never follows a link and never waits for another file system.
 static void count(struct walk *walk, const char *name)
 {
     struct statx about;
-    int at_fd = dirfd(walk->stack[walk->depth - 1]);
+    int at_fd = dirfd(walk->levels[walk->depth - 1].folder);
     if (statx(at_fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &about) < 0 ||
         makedev(about.stx_dev_major, about.stx_dev_minor) != walk->device)
         return;
@@ -249,17 +315,15 @@ static void count(struct walk *walk, const char *name)
             return;
         memcpy(walk->home, name, UUID_SIZE);
         walk->bytes = walk->entries = 0;
+        walk->is_cut = false;
     }
     walk->entries++;
     walk->bytes += (int64_t)about.stx_blocks * BLOCK_BYTES / (is_folder || !about.stx_nlink ? 1 : about.stx_nlink);
-    if (!is_folder || walk->depth == DEPTH_MAX)
+    if (!is_folder)
         return;
     int fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
-    if (folder)
-        walk->stack[walk->depth++] = folder;
-    else if (fd >= 0)
-        close(fd);
+    if (fd >= 0)
+        walk->is_cut |= !enter(walk, fd, about.stx_ino);
 }
 
 static void walk_on(struct disk_watch *watch)
@@ -268,7 +332,7 @@ static void walk_on(struct disk_watch *watch)
     if (walk->depth == 0 && !begin_round(watch))
         return;
     for (int i = 0; i < ENTRIES_AT_ONCE && walk->depth > 0; i++) {
-        const struct dirent *entry = readdir(walk->stack[walk->depth - 1]);
+        const struct dirent *entry = readdir(walk->levels[walk->depth - 1].folder);
         if (!entry || (walk->depth > 1 && walk->entries > ENTRIES_OF_HOME))
             leave(watch);
         else if (!folder_is_dots(entry->d_name))

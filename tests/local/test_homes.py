@@ -6,6 +6,7 @@ import pytest
 from pods import submit, wait_log
 from test_logs import MIB, metrics_of
 
+SHORT = {"terminationGracePeriodSeconds": 1}
 OVER = "may take 2Mi (--local-home-project)"
 
 
@@ -34,7 +35,7 @@ def test_a_project_with_large_homes_submits_nothing(make_server, folder):
         return metrics_of(server).get('prorata_project_home_bytes{project="team-a"}', 0)
 
     script = "mkdir -p a/b/c; head -c 3000000 /dev/urandom > a/b/c/file; ln a/b/c/file again; ln -s / out; echo full; "
-    workload = submit(server, "large", script + "sleep 1000", gpus=0, spec={"terminationGracePeriodSeconds": 1})
+    workload = submit(server, "large", script + "sleep 1000", gpus=0, spec=SHORT)
     submit(server, "small", "head -c 100000 /dev/urandom > file", gpus=0, project="team-b")
     wait_log(server, workload, "full")
     server.wait_for("it is measured", lambda: homes_of_team_a() > 2 * MIB, 60)
@@ -51,3 +52,48 @@ def test_a_project_with_large_homes_submits_nothing(make_server, folder):
     assert server.delete(f"/api/v1/workloads/trainings/{workload}").status == 202
     server.wait_for("its home is gone", lambda: homes_of_team_a() == 0, 60)
     assert not refused("team-a", "third")
+
+
+# A file before and one after the next folder, whatever the order in which a file system names them. A path of all
+# levels is longer than one call takes.
+DEEP = """
+import os
+for level in range(1500):
+    for name in ("a", "z"):
+        with open(name, "wb") as file:
+            file.write(bytes(5000))
+    os.mkdir("deeper")
+    os.symlink("..", "link")
+    os.chdir("deeper")
+"""
+
+
+def bytes_below(folder):
+    """As stat has them, by descriptors: no path is long enough."""
+    total, descriptors = os.lstat(folder).st_blocks * 512, [os.open(folder, os.O_RDONLY)]
+    while descriptors:
+        here = descriptors.pop()
+        for name in os.listdir(here):
+            total += os.lstat(name, dir_fd=here).st_blocks * 512
+            if name == "deeper":
+                descriptors.append(os.open(name, os.O_RDONLY, dir_fd=here))
+        os.close(here)
+    return total
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="homes of workloads' own need root")
+def test_what_lies_deep_in_a_home_counts(make_server, folder):
+    folder.chmod(0o755)
+    server = make_server("--backend", "local", "--local-gpus", "0", "--quick-start", "--local-scratch", str(folder))
+
+    def homes_of_team_a():
+        return metrics_of(server).get('prorata_project_home_bytes{project="team-a"}', 0)
+
+    workload = submit(server, "deep", f"python3 -c '{DEEP}'; echo full; sleep 1000", gpus=0, spec=SHORT)
+    wait_log(server, workload, "full")
+    (home,) = folder.glob(f"prorata-*-homes/{workload}")
+    total = bytes_below(home)
+    assert total > 1500 * 2 * 5000
+    server.wait_for("all of it is measured", lambda: homes_of_team_a() == total, 60)
+    assert server.delete(f"/api/v1/workloads/trainings/{workload}").status == 202
+    server.wait_for("its home is gone", lambda: homes_of_team_a() == 0 and not home.exists(), 60)
