@@ -174,33 +174,57 @@ static int update(struct cli *cli, const struct unit *unit, struct error *err)
 static int check_empty(struct cli *cli, const char *name, struct error *err)
 {
     json_t *projects, *project;
+    const char *names = "";
     size_t i, count = 0;
-    if (flag_is_set(&cli->arguments, "with-projects"))
-        return 0;
     if (cli_get_all(cli, "/api/v1/org-unit/projects?sortBy=name", "projects", &projects, err) < 0)
         return -1;
-    json_array_foreach(projects, i, project)
-        count += strcmp(cli_text(project, "parent.name"), name) == 0;
+    json_array_foreach(projects, i, project) {
+        if (strcmp(cli_text(project, "parent.name"), name) != 0)
+            continue;
+        names = arena_printf(&cli->arena, "%s%s%s", names, count++ > 0 ? ", " : "", cli_text(project, "name"));
+    }
     json_decref(projects);
     if (count == 0)
         return 0;
-    error_set(err, ERROR_CONFLICT, "department %s has %zu %s", name, count, count == 1 ? "project" : "projects");
+    error_set(err, ERROR_CONFLICT, "department %s has %zu %s: %s", name, count, count == 1 ? "project" : "projects",
+              names);
     return error_details(err, "--with-projects deletes them too, with all their workloads");
+}
+
+// The server's word of what went: of a department with its projects.
+static void print_gone(const json_t *answer)
+{
+    const json_t *project, *workloads;
+    size_t i;
+    json_array_foreach(json_object_get(answer, "projects"), i, project) {
+        workloads = json_object_get(project, "workloads");
+        printf("%s%s", i == 0 ? "with it " : ", ", cli_text(project, "name"));
+        if (json_integer_value(workloads) > 0)
+            printf(" (%" JSON_INTEGER_FORMAT " workload%s)", json_integer_value(workloads),
+                   json_integer_value(workloads) == 1 ? "" : "s");
+    }
+    if (json_array_size(json_object_get(answer, "projects")) > 0)
+        printf("\n");
 }
 
 static int delete (struct cli *cli, const struct unit *unit, struct error *err)
 {
-    const char *name;
-    json_t *entry;
+    const char *name, *how = "";
+    json_t *entry, *answer = NULL;
     if (cli_name(cli, &name, err) < 0 || find_unit(cli, unit, name, &entry, err) < 0)
         return -1;
-    int rc = unit == &DEPARTMENT ? check_empty(cli, name, err) : 0;
+    if (flag_is_set(&cli->arguments, "with-projects"))
+        how = "?withProjects=true";
+    int rc = unit == &DEPARTMENT && !*how ? check_empty(cli, name, err) : 0;
     if (rc == 0)
         rc = client_call(&cli->client, "DELETE",
-                         arena_printf(&cli->arena, "/api/v1/org-unit/%s/%s", unit->key, cli_text(entry, "id")), NULL,
-                         NULL, err);
-    if (rc == 0)
+                         arena_printf(&cli->arena, "/api/v1/org-unit/%s/%s%s", unit->key, cli_text(entry, "id"), how),
+                         NULL, &answer, err);
+    if (rc == 0) {
         printf("%s %s deleted successfully\n", unit->what, name);
+        print_gone(answer);
+    }
+    json_decref(answer);
     json_decref(entry);
     return rc;
 }

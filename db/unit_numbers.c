@@ -16,6 +16,13 @@ static const char *const SQL_WORKLOADS[] = {
         "WHERE p.department_id IN (SELECT value FROM json_each(?)) GROUP BY 1 ORDER BY 1",
 };
 
+static const char SQL_PROJECT_WORK[] =
+    "SELECT p.id, p.name, coalesce(sum(s.workload_count), 0), "
+    "coalesce(sum(s.workload_count) FILTER (WHERE p.phase <> 'Deleting' "
+    "AND s.phase NOT IN ('Completed', 'Failed', 'Deleting')), 0) "
+    "FROM projects p LEFT JOIN workload_sums s ON s.project_id = p.id WHERE p.department_id = ? "
+    "GROUP BY p.id ORDER BY p.name";
+
 static const char *const SQL_UNITS[] = {
     [ORG_UNIT_PROJECT] = "SELECT p.id, p.cluster_id, p.department_id, p.id, c.uuid FROM projects p "
                          "JOIN clusters c ON c.id = p.cluster_id WHERE p.id IN (SELECT value FROM json_each(?))",
@@ -87,6 +94,28 @@ int db_count_unit_subjects(struct db_conn *conn, struct org_unit *units, size_t 
     for (int i = 0; i < 3 && !shown->is_all; i++)
         db_bind_text(stmt, 3 + i, lists[i]);
     rc = read_numbers(conn, stmt, units, count, arena, out_numbers, err);
+    db_release(conn, stmt);
+    return rc;
+}
+
+int db_list_project_work(struct db_conn *conn, int64_t department_id, struct arena *arena,
+                         struct project_work **out_projects, size_t *out_count, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    size_t capacity = 0;
+    int rc;
+    *out_projects = NULL;
+    *out_count = 0;
+    if (db_prepare(conn, SQL_PROJECT_WORK, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, department_id);
+    while ((rc = db_step(conn, stmt, err)) == 1) {
+        *out_projects = arena_grow(arena, *out_projects, &capacity, *out_count + 1, sizeof(**out_projects));
+        (*out_projects)[(*out_count)++] = (struct project_work){.id = db_column_int(stmt, 0),
+                                                                .name = db_column_text(stmt, 1, arena),
+                                                                .workload_count = db_column_int(stmt, 2),
+                                                                .unfinished_count = db_column_int(stmt, 3)};
+    }
     db_release(conn, stmt);
     return rc;
 }

@@ -15,3 +15,15 @@ int db_count_unit_workloads(struct db_conn *conn, struct org_unit *units, size_t
 // rules that the filter shows count.
 int db_count_unit_subjects(struct db_conn *conn, struct org_unit *units, size_t count, const struct scope_filter *shown,
                            int64_t now_ms, struct arena *arena, int64_t *out_numbers, struct error *err);
+
+// A project of a department, and the workloads that go with it.
+struct project_work {
+    int64_t id;
+    const char *name;
+    int64_t workload_count;
+    int64_t unfinished_count; // of these: neither over nor about to go
+};
+
+// By name.
+int db_list_project_work(struct db_conn *conn, int64_t department_id, struct arena *arena,
+                         struct project_work **out_projects, size_t *out_count, struct error *err);

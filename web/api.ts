@@ -123,8 +123,8 @@ export const put = <P extends Path<"put">>(path: P, body: Body<P, "put">): Promi
   call("PUT", path, { body });
 export const patch = <P extends Path<"patch">>(path: P, body: Body<P, "patch">): Promise<Answer<P, "patch">> =>
   call("PATCH", path, { body });
-export const del = <P extends Path<"delete">>(path: P, options?: Options): Promise<Answer<P, "delete">> =>
-  call("DELETE", path, options);
+export const del = <P extends Path<"delete">>(path: P, query?: Query<P, "delete">): Promise<Answer<P, "delete">> =>
+  call("DELETE", path, { query });
 export const getCsv = (path: string, query: AnyQuery): Promise<string> =>
   call("GET", path, { query, accept: "text/csv" });
 

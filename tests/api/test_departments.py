@@ -1,6 +1,8 @@
 """Departments: made, listed, changed, deleted with their projects; and what is refused."""
 
 import pytest
+from test_roles import caller_with
+from test_roles import create as create_role
 
 DEPARTMENTS = "/api/v1/org-unit/departments"
 PROJECTS = "/api/v1/org-unit/projects"
@@ -117,10 +119,65 @@ def test_delete_department_takes_its_projects_along(server):
     assert server.get(f"{PROJECTS}/{project}").status == 404
 
 
+def work_of_research(server):
+    """The path of a department of two projects, one with a workload that runs and one that is stopped."""
+    server.wait_phase(server.submit("a1", "team-a"), "Running")
+    stopped = server.submit("a2", "team-a")
+    server.wait_phase(stopped, "Running")
+    assert server.post(f"/api/v1/workloads/trainings/{stopped}/suspend").status == 202
+    server.wait_phase(stopped, "Stopped")
+    (department,) = server.get(DEPARTMENTS, filterBy="name==research").json["departments"]
+    return f"{DEPARTMENTS}/{department['id']}"
+
+
+def test_delete_department_with_work_is_refused(server):
+    research = work_of_research(server)
+    for query in ("", "?withProjects=false"):
+        refused = server.delete(research + query)
+        assert refused.status == 409, refused
+        assert refused.json["message"].endswith(": work is not over in team-a (2 workloads)"), refused
+        assert "withProjects=true" in refused.json["details"], refused
+    assert server.get(research).json["status"]["phase"] == "Ready"
+    assert {w["phase"] for w in server.get("/api/v1/workloads").json["workloads"]} == {"Running", "Stopped"}
+
+
+def test_delete_department_does_not_ask_for_what_is_over(server):
+    annotations = [{"name": "prorata.io/sim-duration", "value": "1s"}]
+    server.wait_phase(server.submit("a1", "team-a", spec={"annotations": annotations}), "Completed")
+    (department,) = server.get(DEPARTMENTS, filterBy="name==research").json["departments"]
+    assert server.delete(f"{DEPARTMENTS}/{department['id']}").status == 204
+
+
+def test_delete_department_says_what_went(server):
+    research = work_of_research(server)
+    answer = server.delete(research + "?withProjects=true")
+    assert answer.status == 200, answer
+    went = [(project["name"], project["workloads"]) for project in answer.json["projects"]]
+    assert went == [("team-a", 2), ("team-b", 0)], answer
+    period = {"start": "2000-01-01T00:00:00Z", "end": "2100-01-01T00:00:00Z", "numberOfSamples": 100}
+    (record,) = [
+        r
+        for r in server.get("/api/v1/audit/log", **period).json["audit_logs"]
+        if r["action"] == "delete" and r["entity_type"] == "department"
+    ]
+    assert record["metadata"]["projects"] == "team-a (2 workloads), team-b", record
+
+
+def test_delete_department_counts_nothing_for_who_may_not_read_it(server):
+    research = work_of_research(server)
+    allowed = [{"resourceType": "department", "actions": ["read", "delete"]}]
+    role = create_role(server, "clears departments", permissionSets=[], permissions=allowed)
+    _, token, _ = caller_with(server, "sweeper", role["id"], "department", research.rsplit("/", 1)[1])
+    refused = server.request("DELETE", research, token=token)
+    assert refused.status == 409 and refused.json["message"].endswith(": work is not over in team-a"), refused
+    answer = server.request("DELETE", research + "?withProjects=true", token=token)
+    assert [project["workloads"] for project in answer.json["projects"]] == [None, None], answer
+
+
 def test_delete_department_waits_for_workloads(server):
     server.wait_phase(server.submit("a1", "team-a"), "Running")
     (department,) = server.get(DEPARTMENTS, filterBy="name==research").json["departments"]
-    assert server.delete(f"{DEPARTMENTS}/{department['id']}").status == 204
+    assert server.delete(f"{DEPARTMENTS}/{department['id']}?withProjects=true").status == 200
     server.wait_for("the department is gone", lambda: names(server.get(DEPARTMENTS)) == ["default"])
     assert [p["name"] for p in server.get(PROJECTS).json["projects"]] == ["default"]
 
@@ -139,7 +196,7 @@ def test_nothing_is_created_in_a_department_that_is_being_deleted(server):
         "Running",
     )
     (department,) = server.get(DEPARTMENTS, filterBy="name==research").json["departments"]
-    assert server.delete(f"{DEPARTMENTS}/{department['id']}").status == 204
+    assert server.delete(f"{DEPARTMENTS}/{department['id']}?withProjects=true").status == 200
     assert server.get(f"{DEPARTMENTS}/{department['id']}").json["status"]["phase"] == "Deleting"
     refused = create_project(server, department["id"])
     assert refused.status == 400 and "parentId" in refused.json["message"], refused

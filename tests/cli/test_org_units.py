@@ -26,7 +26,7 @@ def test_a_project_and_its_department_come_change_and_go(client):
     client.run("project", "update", "seg", "--gpu-quota", "2")
     client.run("department", "update", "vision", "--gpu-quota", "3", "--node-pool", "default")
     assert (quota_of(client, "projects", "seg"), quota_of(client, "departments", "vision")) == (2, 3)
-    assert "department vision has 1 project" in client.run("department", "delete", "vision", status=1)
+    assert "department vision has 1 project: seg" in client.run("department", "delete", "vision", status=1)
     assert client.run("project", "delete", "seg") == "project seg deleted successfully\n"
     client.server.wait_for("the project gone", lambda: quota_of(client, "projects", "seg") is None)
     assert client.run("department", "delete", "vision") == "department vision deleted successfully\n"
@@ -64,4 +64,13 @@ def test_what_a_quota_leads_to_is_asked_before_it_is_changed(client):
     assert (answer["verdict"], answer["atRest"]) == ("NoEffect", True)
     assert "not a number of GPUs" in client.run(
         "project", "update", "team-a", "--gpu-quota", "-1", "--what-if", status=1
+    )
+
+
+def test_a_department_goes_with_its_projects_where_that_is_asked_for(client):
+    client.server.wait_phase(client.server.submit("a1", "team-a"), "Running")
+    refused = client.run("department", "delete", "research", status=1)
+    assert "department research has 2 projects: team-a, team-b" in refused and "--with-projects" in refused
+    assert client.run("department", "delete", "research", "--with-projects") == (
+        "department research deleted successfully\nwith it team-a (1 workload), team-b\n"
     )

@@ -27,6 +27,8 @@ import { PolicyButton } from "./policy_button";
 import { WorkloadsOf, accessTab, placesAbove, subjectsIn, workloadsIn } from "./unit_lists";
 import { OverTime, PoolBars, RulesButton, ShareSentence, WhyShare } from "./unit_parts";
 
+const NAMED_MAX = 20; // projects that go with a department
+
 const KINDS = ["department", "project", "nodepool", "queue", "workload", "access"];
 
 type Unit = DepartmentForList & { status?: Shown["status"] };
@@ -184,17 +186,21 @@ function Details({ id, refused }: { id: string; refused?: Record<string, number>
   );
 }
 
+// What is shown here is what is asked for: the server says no where a department has work of which nothing was told.
+const goingWith = (projects: Project[]) => [
+  `${projects.length === 1 ? "Its project goes" : `Its ${projects.length} projects go`} with it, and all their workloads, also those that run:`,
+  projects
+    .slice(0, NAMED_MAX)
+    .map(p => (p.prorata?.workloads ? `${p.name} (${plural(p.prorata.workloads, "workload")})` : p.name))
+    .join(", ") + (projects.length > NAMED_MAX ? `, and ${projects.length - NAMED_MAX} more.` : "."),
+];
+
 function Actions({ department: d, projects }: { department: Department; projects: Project[] }) {
   const drop = async () => {
-    const with_ = projects.length
-      ? `Its ${projects.length === 1 ? "project" : `${projects.length} projects`} (${projects
-          .slice(0, 4)
-          .map(p => p.name)
-          .join(", ")}${projects.length > 4 ? ", …" : ""}) and their workloads are deleted with it.`
-      : "It has no projects.";
-    if (!(await confirm({ title: `Delete ${d.name}?`, verb: "Delete department", type: d.name, body: with_ }))) return;
+    const body = projects.length ? goingWith(projects) : "It has no projects.";
+    if (!(await confirm({ title: `Delete ${d.name}?`, verb: "Delete department", type: d.name, body }))) return;
     try {
-      await del(`/api/v1/org-unit/departments/${d.id}`);
+      await del(`/api/v1/org-unit/departments/${d.id}`, { withProjects: projects.length > 0 });
       closePane();
       toast(`Deleted ${d.name}.`);
     } catch (error) {

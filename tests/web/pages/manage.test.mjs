@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { axe, launch, open } from "../browser.mjs";
-import { ask, signIn, startServer } from "../real_server.mjs";
+import { ask, send, signIn, startServer } from "../real_server.mjs";
 
 let server, browser, page, troubles;
 before(async () => {
@@ -91,6 +91,21 @@ test("a form that was changed asks before it is left", async () => {
   await page.getByRole("link", { name: "Nodes", exact: false }).first().click();
   await button("Leave").click();
   await page.waitForURL("**/nodes");
+});
+
+test("a department goes with its projects where its name is typed, and the dialog names them", async () => {
+  const [{ uuid: clusterId }] = await ask(page, "/api/v1/clusters");
+  const { id: parentId } = await send(page, "POST", "/api/v1/org-unit/departments", { name: "closing", clusterId, resources: [] });
+  const { id: projectId } = await send(page, "POST", "/api/v1/org-unit/projects", { name: "busy", parentId, clusterId, resources: [] });
+  await send(page, "POST", "/api/v1/workloads/trainings", { name: "goes", projectId, clusterId, spec: { image: "any", compute: { gpuDevicesRequest: 0 } } });
+  await page.goto(`${server.url}/departments?open=${parentId}`);
+  await button("Delete").click();
+  await page.waitForSelector("dialog:has-text('Its project goes with it, and all their workloads, also those that run:')");
+  await page.waitForSelector("dialog:has-text('busy (1 workload)')");
+  assert.deepEqual(await axe(page), []);
+  await page.fill("#ask-type", "closing");
+  await button("Delete department").click();
+  await page.waitForSelector(".toast:has-text('Deleted closing.')");
 });
 
 test("a project is deleted only when its name is typed", async () => {
