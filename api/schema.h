@@ -50,6 +50,7 @@ struct schema {
     size_t required_count;
     const struct schema *items;
     const struct schema *additional; // of properties that are not listed; NULL: they are ignored
+    bool is_closed;                  // they are refused
     const struct schema *const *all_of;
     size_t all_of_count;
 };

@@ -157,7 +157,7 @@ class Tables:
             if isinstance(node.get(key), dict):
                 fields.append((name, self.schema(node[key])))
             elif node.get(key) is False:
-                raise ValueError("additionalProperties: false; unknown fields are ignored")
+                fields.append(("is_closed", "true"))
         if "allOf" in node:
             parts = [p for p in (self.schema(p) for p in node["allOf"]) if p != "NULL"]
             body = ", ".join(parts)

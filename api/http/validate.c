@@ -241,6 +241,8 @@ static int check_object(const struct schema *schema, json_t *object, const struc
     json_object_foreach(object, key, value) {
         const struct schema *property = find_property(schema, key);
         struct place inner = {place, key, 0};
+        if (!property && schema->is_closed)
+            return refuse(&inner, err, "unknown field", NULL);
         if (!property)
             continue;
         if (check_value(property, value, &inner, err) < 0)

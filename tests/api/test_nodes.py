@@ -277,10 +277,11 @@ def test_telemetry_refuses(module_server, query):
     assert module_server.get(NODES + "/telemetry", **query).status == 400
 
 
-def test_what_no_machine_has_is_refused_of_a_simulated_node(server):
+def test_what_is_refused_of_a_simulated_node(server):
     for more, message in [
         ({"memoryBytes": 2**63 - 1}, "memoryBytes: at most 70368744177664"),
         ({"gpuMemoryMib": 16777216}, "gpuMemoryMib: at most 1048576"),
+        ({"gpu": 4}, "gpu: unknown field"),
     ]:
         answer = server.post("/api/v1/simulation/nodes", {"name": "vast", **more})
         assert answer.status == 400 and answer.json["message"].startswith(message), answer
