@@ -229,6 +229,8 @@ static void write_past(struct json_writer *json, const struct snapshot_workload 
     }
     if (workload->deleting)
         json_bool(json, "deleting", true);
+    if (workload->gate)
+        json_text(json, "gate", workload->gate);
     if (workload->promise != SNAPSHOT_PROMISE_NONE)
         json_int(json, "promise", workload->promise);
 }

@@ -191,6 +191,7 @@ struct snapshot_workload {
     int64_t priority; // higher first; any integer
     bool preemptible;
     bool deleting;           // is not considered for placement
+    const char *gate;        // why its pods are gated: a sentence; NULL: nobody says
     uint32_t min_pods;       // the gang where there are no sub-groups; at most pod_count is not required
     uint32_t min_sub_groups; // how many of the root's children; SNAPSHOT_MIN_ALL: all
     const uint32_t

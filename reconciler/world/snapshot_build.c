@@ -265,8 +265,24 @@ static void add_pods(struct builder *builder, struct cache_workload *workload, u
             add_pod(builder, pods[i], index, suffix);
 }
 
-// The pools a workload may go to: its own list, else its project's, its department's, the default pool.
-static void set_pools(const struct builder *builder, const struct cache_workload *workload,
+// Who named pools, all of which are gone, goes nowhere else unasked: its pods wait until one of them is made again.
+static void gate_pods(const struct builder *builder, const struct cache_workload *workload,
+                      struct snapshot_workload *out)
+{
+    const char **names, *text = "";
+    size_t count = world_json_texts(workload->node_pools_json, builder->arena, &names);
+    for (size_t i = 0; i < count; i++)
+        text = arena_printf(builder->arena, "%s%s%s", text, i > 0 ? ", " : "", names[i]);
+    out->gate = arena_printf(builder->arena, "Waits for node pool%s %s, which %s gone; submit it to another one",
+                             count == 1 ? "" : "s", text, count == 1 ? "is" : "are");
+    for (uint32_t i = 0; i < out->pod_count; i++)
+        if (builder->pods[out->first_pod + i].status == SNAPSHOT_POD_PENDING)
+            builder->pods[out->first_pod + i].status = SNAPSHOT_POD_GATED;
+}
+
+// The pools a workload may go to: its own list, else its project's, its department's, the default pool. False: it has
+// a list of its own, and none of them is there.
+static bool set_pools(const struct builder *builder, const struct cache_workload *workload,
                       struct snapshot_workload *out)
 {
     const struct world *world = builder->cache->world;
@@ -275,15 +291,17 @@ static void set_pools(const struct builder *builder, const struct cache_workload
     const char *lists[] = {workload->node_pools_json, project->default_node_pools_json,
                            department->default_node_pools_json};
     uint32_t *pools = NULL;
-    size_t count = 0;
-    for (size_t i = 0; i < sizeof(lists) / sizeof(*lists) && count == 0; i++)
-        count = world_pools_named(world, lists[i], builder->arena, &pools);
+    size_t count = 0, from = 0;
+    while (from < sizeof(lists) / sizeof(*lists) && count == 0)
+        count = world_pools_named(world, lists[from++], builder->arena, &pools);
+    bool is_own = from == 1 || !workload->node_pools_json || strcmp(workload->node_pools_json, "[]") == 0;
     if (count == 0) {
         pools = arena_array(builder->arena, 1, sizeof(*pools));
         pools[count++] = world_default_pool(world);
     }
     out->node_pools = pools;
     out->node_pool_count = count;
+    return is_own;
 }
 
 // From its present start on: the limit is on the time in Running of all its lives. 0: there is none.
@@ -321,9 +339,11 @@ static void add_workload(struct builder *builder, struct cache_workload *workloa
         .promise = workload->promise >= 0 ? (uint32_t)workload->promise : SNAPSHOT_PROMISE_NONE,
         .first_pod = (uint32_t)snapshot->pod_count,
     };
-    set_pools(builder, workload, out);
+    bool has_pools = set_pools(builder, workload, out);
     add_pods(builder, workload, index, suffix);
     out->pod_count = (uint32_t)(snapshot->pod_count - out->first_pod);
+    if (!has_pools)
+        gate_pods(builder, workload, out);
     gang_build(builder->cache->world, workload, builder->live->pods + out->first_pod, builder->arena, out,
                builder->pods + out->first_pod);
     const struct placement *placement = workload->pods[0]->placement;

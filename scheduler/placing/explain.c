@@ -170,7 +170,9 @@ void explain_not_ready(struct cycle *cycle, const struct pool *pool, struct work
         if (counts->held + counts->pending > 0)
             explanation.message =
                 arena_printf(cycle->arena, "%s, %u there", explanation.message, counts->held + counts->pending);
-        if (counts->gated > 0)
+        if (counts->gated > 0 && workload->spec->gate)
+            explanation.message = workload->spec->gate;
+        else if (counts->gated > 0)
             explanation.message = arena_printf(cycle->arena, "%s, %u gated", explanation.message, counts->gated);
         break;
     }

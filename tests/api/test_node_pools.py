@@ -170,6 +170,32 @@ def test_delete_nodepool_refuses_while_pods_run_in_it(cluster):
     assert pool_of(cluster, "big-1") == "big"
 
 
+def test_who_names_a_pool_that_is_gone_waits_for_it(cluster):
+    """And goes nowhere else unasked; who names another one that is there goes to it."""
+    made = create(cluster).json
+    workloads = {
+        name: cluster.submit(name, "default", spec={"nodePools": pools})
+        for name, pools in (("alone", ["big"]), ("other", ["big", "default"]))
+    }
+    for workload in workloads.values():
+        cluster.wait_phase(workload, "Running")
+        assert cluster.post(f"/api/v1/workloads/trainings/{workload}/suspend").status == 202
+        cluster.wait_phase(workload, "Stopped")
+    assert cluster.delete(f"{POOLS}/{made['id']}").status == 204
+    for workload in workloads.values():
+        assert cluster.post(f"/api/v1/workloads/trainings/{workload}/resume").status == 202
+    cluster.wait_phase(workloads["other"], "Running")
+
+    def why():
+        return (cluster.get(f"/api/v1/workloads/{workloads['alone']}").json["explanation"] or {}).get("sentence")
+
+    cluster.wait_for("it says why", lambda: why())
+    assert why() == "Waits for node pool big, which is gone; submit it to another one."
+    assert cluster.get(f"/api/v1/workloads/{workloads['alone']}").json["phase"] == "Pending"
+    assert create(cluster).status == 201
+    cluster.wait_phase(workloads["alone"], "Running")
+
+
 def test_default_nodepool_keeps_what_makes_it_so(cluster):
     default = pool(cluster, "default")
     assert default["isDefault"] is True
