@@ -25,6 +25,7 @@ enum schema_format {
 // A regular expression as an automaton over bytes: state 0 is dead, 1 the start.
 struct pattern {
     const char *text;
+    const char *words;        // what to say instead of it: "expected ..."; NULL: nothing
     const uint8_t *classes;   // of each of the 256 bytes
     const uint16_t *next;     // [state * class_count + class]
     const uint8_t *accepting; // of each state

@@ -39,6 +39,13 @@ KNOWN = IGNORED | {
     "allOf",
 }
 
+# What a person is told instead of a pattern.
+AMOUNT = "expected an amount such as 8G or 8Gi (k, M, G, T, P: thousands; Ki, Mi, Gi, Ti, Pi: 1024)"
+PATTERN_WORDS = {
+    "^([+]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$": AMOUNT,
+    "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$": AMOUNT,
+}
+
 
 def text(value):
     return (
@@ -76,6 +83,8 @@ class Tables:
         return node
 
     def pattern(self, expression):
+        words = PATTERN_WORDS.get(expression)
+
         def declaration(name):
             classes, rows, accepting = compile_pattern(expression)
             return "\n".join(
@@ -83,8 +92,8 @@ class Tables:
                     "static const uint8_t %s_CLASSES[256] = {%s};" % (name, ", ".join(map(str, classes))),
                     "static const uint16_t %s_NEXT[] = {%s};" % (name, ", ".join(str(n) for row in rows for n in row)),
                     "static const uint8_t %s_ACCEPTING[] = {%s};" % (name, ", ".join(map(str, accepting))),
-                    "static const struct pattern %s = {%s, %s_CLASSES, %s_NEXT, %s_ACCEPTING, %d};"
-                    % (name, text(expression), name, name, name, len(rows[0])),
+                    "static const struct pattern %s = {%s, %s, %s_CLASSES, %s_NEXT, %s_ACCEPTING, %d};"
+                    % (name, text(expression), text(words) if words else "NULL", name, name, name, len(rows[0])),
                 ]
             )
 

@@ -127,7 +127,8 @@ static int check_string(const struct schema *schema, const char *text, const str
     if (!format_holds(schema->format, text))
         return refuse_text(place, err, FORMAT_RULES[schema->format], text);
     if (schema->pattern && !pattern_matches(schema->pattern, text, strlen(text))) {
-        snprintf(rule, sizeof(rule), "must match %s", schema->pattern->text);
+        snprintf(rule, sizeof(rule), "%s%s", schema->pattern->words ? "" : "must match ",
+                 schema->pattern->words ? schema->pattern->words : schema->pattern->text);
         return refuse_text(place, err, rule, text);
     }
     return 0;

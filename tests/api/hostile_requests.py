@@ -356,8 +356,8 @@ BODIES = [
         "at most 2147483647",
     ),
     ("a negative core", training('{"image":"x","compute":{"cpuCoreRequest":-0.1}}'), 400, "at least 0"),
-    ("memory that is no quantity", training('{"image":"x","compute":{"cpuMemoryRequest":"lots"}}'), 400, "must match"),
-    ("a negative quantity", training('{"image":"x","compute":{"cpuMemoryRequest":"-1G"}}'), 400, "must match"),
+    ("memory that is no quantity", training('{"image":"x","compute":{"cpuMemoryRequest":"lots"}}'), 400, "8Gi"),
+    ("a negative quantity", training('{"image":"x","compute":{"cpuMemoryRequest":"-1G"}}'), 400, "8Gi"),
     ("compute as a text", training('{"image":"x","compute":"all"}'), 400, "spec.compute: expected an object"),
     ("variables as an object", training('{"image":"x","environmentVariables":{"A":"b"}}'), 400, "expected a list"),
     (

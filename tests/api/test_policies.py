@@ -220,7 +220,7 @@ BAD = [
     ),
     ({"rules": {"autoscaling": {"maxReplicas": {"max": 2}}}}, "policy.rules.autoscaling"),
     ({"rules": {"compute": {"gpuDevicesRequest": {"max": "4"}}}}, "max: expected a whole number"),
-    ({"rules": {"compute": {"cpuMemoryRequest": {"max": "4 GB"}}}}, "must match"),
+    ({"rules": {"compute": {"cpuMemoryRequest": {"max": "4 GB"}}}}, "an amount such as 8G or 8Gi"),
     ({"rules": {"compute": {"cpuMemoryRequest": {"max": "1.2.3G"}}}}, "max: expected an amount"),
     ({"rules": {"compute": {"gpuDevicesRequest": {"min": 4, "max": 2}}}}, "min is above max: no value is left"),
     ({"rules": {"compute": {"cpuMemoryRequest": {"min": "1Gi", "max": "100M"}}}}, "min is above max"),

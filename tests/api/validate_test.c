@@ -17,6 +17,10 @@ static const struct operation *find_operation(const char *id)
 #define ID "\"clusterId\":\"123e4567-e89b-12d3-a456-426614174000\""
 #define TRAINING(spec) "{\"name\":\"a\",\"projectId\":\"1\"," ID ",\"spec\":" spec "}"
 
+#define AN_AMOUNT                                                                                                     \
+    "spec.compute.cpuMemoryRequest: expected an amount such as 8G or 8Gi (k, M, G, T, P: thousands; Ki, Mi, Gi, Ti, " \
+    "Pi: 1024), got "
+
 // name, operation, body, message
 static const struct {
     const char *name, *operation, *body, *message;
@@ -64,7 +68,10 @@ static const struct {
     {"a negative core", "create_training1", TRAINING("{\"compute\":{\"cpuCoreRequest\":-0.5}}"),
      "spec.compute.cpuCoreRequest: at least 0, got -0.5"},
     {"no quantity", "create_training1", TRAINING("{\"compute\":{\"cpuMemoryRequest\":\"lots\"}}"),
-     "spec.compute.cpuMemoryRequest: must match ^([+]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$, got \"lots\""},
+     AN_AMOUNT "\"lots\""},
+    {"bytes after the unit", "create_training1", TRAINING("{\"compute\":{\"cpuMemoryRequest\":\"8GB\"}}"),
+     AN_AMOUNT "\"8GB\""},
+    {"a small unit", "create_training1", TRAINING("{\"compute\":{\"cpuMemoryRequest\":\"8g\"}}"), AN_AMOUNT "\"8g\""},
     {"a text for a list", "create_training1", TRAINING("{\"environmentVariables\":\"A=b\"}"),
      "spec.environmentVariables: expected a list, got \"A=b\""},
     {"a wrong item names its place", "create_training1",
