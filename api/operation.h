@@ -72,6 +72,7 @@ struct operation {
     int success_status;
     bool has_conflict; // the document lists 409; elsewhere a name that is taken is a 400
     bool is_stream;    // holds its thread while it lives: counted and capped
+    bool is_own;       // not Run:ai's: no client of another version calls it
 };
 
 extern const struct operation OPERATIONS[];

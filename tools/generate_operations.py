@@ -245,6 +245,8 @@ class Tables:
             fields.append(("has_conflict", "true"))
         if node.get("x-stream"):
             fields.append(("is_stream", "true"))
+        if "prorata" in node["tags"]:
+            fields.append(("is_own", "true"))
         return fields
 
     def body(self, node):

@@ -16,6 +16,19 @@ enum {
     OPERATOR_COUNT = sizeof(OPERATORS) / sizeof(OPERATORS[0])
 };
 
+// Whether a condition was meant: a word, and the beginning of an operator. What a value holds beside commas is no such
+// thing.
+static bool is_like_condition(const char *text)
+{
+    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    return length > 0 && text[length] != '\0' && strchr("=!<>~", text[length]);
+}
+
+static const char *skip_blanks(const char *text)
+{
+    return text + strspn(text, " ");
+}
+
 // Reads FIELD OP at the start of text; returns the length, or 0 where there is none.
 static size_t read_condition(const struct parameter *parameter, const char *text, struct filter *out)
 {
@@ -35,11 +48,13 @@ static size_t read_condition(const struct parameter *parameter, const char *text
     return 0;
 }
 
+// Of what follows up to the next condition, or what was meant as one.
 static size_t value_length(const struct parameter *parameter, const char *value)
 {
     struct filter next;
     for (size_t i = 0; value[i]; i++) {
-        if (value[i] == ',' && read_condition(parameter, value + i + 1, &next) > 0)
+        const char *after = value[i] == ',' ? skip_blanks(value + i + 1) : "";
+        if (read_condition(parameter, after, &next) > 0 || is_like_condition(after))
             return i;
     }
     return strlen(value);
@@ -48,7 +63,7 @@ static size_t value_length(const struct parameter *parameter, const char *value)
 int filters_parse(const struct parameter *parameter, const char *text, struct arena *arena, struct filter **filters,
                   size_t *count, size_t *capacity, struct error *err)
 {
-    for (const char *at = text;;) {
+    for (const char *at = skip_blanks(text);;) {
         struct filter filter;
         size_t head = read_condition(parameter, at, &filter);
         if (head == 0)
@@ -65,6 +80,6 @@ int filters_parse(const struct parameter *parameter, const char *text, struct ar
         at += head + length;
         if (*at == '\0')
             return 0;
-        at++;
+        at = skip_blanks(at + 1);
     }
 }

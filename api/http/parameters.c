@@ -9,8 +9,11 @@
 #include <string.h>
 
 enum {
-    LIST_MAX = 1000
+    LIST_MAX = 1000,
+    NEAR_FROM = 4 // letters: of shorter names too many are near
 };
+
+#define PLUS_HINT "A + in a query is a blank: write %%2B, as in 2022-01-01T03:49:52%%2B02:00"
 
 static int add_item(struct parameter_value *value, const char *text, struct arena *arena, size_t *capacity,
                     struct error *err)
@@ -64,6 +67,72 @@ static int read_value(struct request *req, struct parameter_value *value, const 
     return 0;
 }
 
+static char next_letter(const char **at)
+{
+    while (**at == '_' || **at == '-')
+        (*at)++;
+    char c = **at;
+    *at += c != '\0';
+    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+static bool is_same_word(const char *a, const char *b)
+{
+    char letter;
+    do {
+        letter = next_letter(&a);
+        if (letter != next_letter(&b))
+            return false;
+    } while (letter);
+    return true;
+}
+
+// One letter more, less, another or two exchanged; or another spelling: sort_by, sortby.
+static bool is_near(const char *name, const char *known)
+{
+    size_t length = strlen(name), known_length = strlen(known), same = 0;
+    if (is_same_word(name, known))
+        return true;
+    if (known_length < NEAR_FROM)
+        return false;
+    while (name[same] && name[same] == known[same])
+        same++;
+    const char *a = name + same, *b = known + same;
+    if (length == known_length)
+        return strcmp(a + 1, b + 1) == 0 || (a[0] == b[1] && a[1] == b[0] && strcmp(a + 2, b + 2) == 0);
+    return length + 1 == known_length ? strcmp(a, b + 1) == 0 : length == known_length + 1 && strcmp(a + 1, b) == 0;
+}
+
+// Clients of other versions send what the document does not have, so that is passed over, but for what is one of the
+// operation's parameters misspelt. Our own operations have no such clients; at open ones others come back with what
+// they like.
+static int check_unknown(const struct request *req, const char *name, struct error *err)
+{
+    const struct operation *operation = req->operation;
+    const char *known = "", *near = NULL;
+    for (size_t i = 0; i < operation->parameter_count; i++) {
+        const struct parameter *parameter = &operation->parameters[i];
+        if (parameter->place != PARAMETER_QUERY)
+            continue;
+        near = !near && is_near(name, parameter->name) ? parameter->name : near;
+        known = arena_printf(req->arena, "%s%s%s", known, *known ? ", " : "", parameter->name);
+    }
+    if (!near && !(operation->is_own && operation->access != OPERATION_ACCESS_OPEN))
+        return 0;
+    error_set(err, ERROR_INVALID, "%.60s: unknown parameter", name);
+    if (near)
+        return error_details(err, "%s is one", near);
+    return error_details(err, "%s%s", *known ? "It takes " : "It takes none", known);
+}
+
+static bool is_blank_for_plus(const char *raw, size_t length)
+{
+    for (size_t i = 1; i + 1 < length; i++)
+        if (raw[i] == '+' && raw[i - 1] >= '0' && raw[i - 1] <= '9' && raw[i + 1] >= '0' && raw[i + 1] <= '9')
+            return true;
+    return false;
+}
+
 static int read_query(struct request *req, const char *query, struct error *err)
 {
     for (const char *at = query; *at;) {
@@ -76,12 +145,18 @@ static int read_query(struct request *req, const char *query, struct error *err)
         if (percent_decode(value_at, (size_t)(at + length - value_at), *name ? name : "query", req->arena, &text, err) <
             0)
             return -1;
+        bool is_known = !*name;
         for (size_t i = 0; i < req->value_count; i++) {
             const struct parameter *parameter = req->values[i].parameter;
-            if (parameter->place == PARAMETER_QUERY && strcmp(parameter->name, name) == 0 &&
-                read_value(req, &req->values[i], text, err) < 0)
-                return -1;
+            if (parameter->place != PARAMETER_QUERY || strcmp(parameter->name, name) != 0)
+                continue;
+            is_known = true;
+            if (read_value(req, &req->values[i], text, err) == 0)
+                continue;
+            return is_blank_for_plus(value_at, (size_t)(at + length - value_at)) ? error_details(err, PLUS_HINT) : -1;
         }
+        if (!is_known && check_unknown(req, name, err) < 0)
+            return -1;
         at += length + (at[length] == '&');
     }
     return 0;

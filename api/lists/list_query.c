@@ -154,9 +154,11 @@ static int parse_time(const struct list_field *field, const struct filter *filte
                       struct error *err)
 {
     int64_t time_ms;
-    if (timestamp_parse(filter->value, &time_ms, NULL) < 0)
-        return error_set(err, ERROR_INVALID, "filterBy: %s is compared with an ISO 8601 time, got %.60s", field->name,
-                         filter->value);
+    if (timestamp_parse(filter->value, &time_ms, NULL) < 0) {
+        error_set(err, ERROR_INVALID, "filterBy: %s is compared with an ISO 8601 time, got %.60s", field->name,
+                  filter->value);
+        return strchr(filter->value, ' ') ? error_details(err, "A + in a query is a blank: write %%2B") : -1;
+    }
     *out_bind = (struct list_bind){.kind = LIST_BIND_INT, .integer = time_ms};
     return 0;
 }

@@ -52,3 +52,37 @@ def test_every_field_is_known(module_server, path, filters, sorts):
 
 def test_there_are_lists():
     assert len(LISTS) >= 12
+
+
+@pytest.mark.parametrize(
+    "query, message, details",
+    [
+        ("filterBy=phase==Running,phas==Pending", 'filterBy: not a condition on a known field: "phas==Pending"', ""),
+        ("filterBy=phase==", "filterBy: no value for phase", ""),
+        ("limt=1", "limt: unknown parameter", "limit is one"),
+        ("sort_by=name", "sort_by: unknown parameter", "sortBy is one"),
+        ("filterBy=createdAt>=2026-01-01T00:00:00+02:00", "filterBy: createdAt is compared with", "%2B"),
+    ],
+)
+def test_what_is_misspelt_in_a_query_is_refused(module_server, query, message, details):
+    answer = module_server.get("/api/v1/workloads?" + query)
+    assert answer.status == 400 and answer.json["message"].startswith(message), answer
+    assert details in answer.json.get("details", ""), answer
+
+
+def test_a_time_with_a_plus_that_is_not_encoded_is_told_of_it(module_server):
+    for path in ("/api/v1/events?start=", "/api/v1/scheduler/receipts?since="):
+        answer = module_server.get(path + "2026-01-01T00:00:00+02:00")
+        assert answer.status == 400 and "%2B" in answer.json["details"], answer
+        assert module_server.get(path + "2026-01-01T00:00:00%2B02:00").status == 200
+
+
+def test_a_blank_after_the_comma_of_a_filter_is_no_part_of_it(module_server):
+    assert module_server.get("/api/v1/workloads?filterBy=phase!=Running,%20phase!=Failed").status == 200
+
+
+def test_a_parameter_of_another_version_is_passed_over_where_others_have_clients(module_server):
+    assert module_server.get("/api/v1/workloads?somethingNew=1").status == 200
+    answer = module_server.get("/api/v1/workloads/idle?somethingNew=1")
+    assert answer.status == 400 and answer.json["message"] == "somethingNew: unknown parameter", answer
+    assert answer.json["details"].startswith("It takes ") and "minIdleSeconds" in answer.json["details"], answer
