@@ -202,11 +202,16 @@ static void print_old(struct cli *cli, const struct view *view)
     printf("NAME: %s\nNAMESPACE: %s\nTYPE: %s\nSTATUS: %s\nPriority: %s\n", cli_text(workload, "name"),
            cli_text(workload, "namespace"), strcmp(type, "Workspace") == 0 ? "Interactive" : "Train",
            cli_text(workload, "phase"), cli_text(workload, "priorityClassName"));
-    printf("TRAINING DURATION: %.0fs\nGPUS: %g\nTOTAL REQUESTED GPUS: %g\nALLOCATED GPUS: %g\nRUNNING PODS: "
-           "%g\nPENDING PODS: %g\n",
-           cli_number(workload, "totalRunningTimeSeconds"), cli_number(workload, "podsRequestedResources.gpu.request"),
-           cli_number(workload, "workloadRequestedResources.gpu.request"),
-           cli_number(workload, "allocatedResources.gpu"), running, wanted > running ? wanted - running : 0);
+    const char *gpu_memory = cli_text(workload, "podsRequestedResources.gpuMemory.request");
+    printf("TRAINING DURATION: %.0fs\nGPUS: %g\n", cli_number(workload, "totalRunningTimeSeconds"),
+           cli_number(workload, "podsRequestedResources.gpu.request"));
+    if (*gpu_memory)
+        printf("GPU MEMORY: %s\n", gpu_memory);
+    printf("TOTAL REQUESTED GPUS: %g\n", cli_number(workload, "workloadRequestedResources.gpu.request"));
+    if (*gpu_memory)
+        printf("TOTAL REQUESTED GPU MEMORY: %s\n", cli_text(workload, "workloadRequestedResources.gpuMemory.request"));
+    printf("ALLOCATED GPUS: %g\nRUNNING PODS: %g\nPENDING PODS: %g\n", cli_number(workload, "allocatedResources.gpu"),
+           running, wanted > running ? wanted - running : 0);
     printf("PARALLELISM: %g\nCOMPLETIONS: %g\nIS DISTRIBUTED WORKLOAD: %s\nCREATED BY CLI: false\nSERVICE URL(S): "
            "\nCOMMAND LINE: %s%s%s\n",
            cli_number(workload, "requestedPods.parallelism"), cli_number(workload, "requestedPods.completions"),

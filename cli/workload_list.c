@@ -150,6 +150,22 @@ static int print_old(struct cli *cli, const json_t *workloads, struct error *err
     return 0;
 }
 
+// Nothing of a project that is not there is another answer than nothing of one that is.
+static int check_project(struct cli *cli, const json_t *workloads, struct error *err)
+{
+    json_t *project;
+    const char *name;
+    if (json_array_size(workloads) > 0 || flag_is_set(&cli->arguments, "all"))
+        return 0;
+    if (cli_project_name(cli, &name, err) < 0)
+        return -1;
+    if (cli_find_project(cli, name, &project, err) < 0)
+        return error_details(err, "It is not there, or you may not see it; those that you see: %s project list",
+                             cli->program);
+    json_decref(project);
+    return 0;
+}
+
 int run_workload_list(struct cli *cli, struct error *err)
 {
     const char *path;
@@ -157,7 +173,11 @@ int run_workload_list(struct cli *cli, struct error *err)
     size_t i;
     if (list_path(cli, &path, err) < 0 || cli_get_all(cli, path, "workloads", &workloads, err) < 0)
         return -1;
-    int rc = 0;
+    int rc = check_project(cli, workloads, err);
+    if (rc < 0) {
+        json_decref(workloads);
+        return rc;
+    }
     if (cli_output(cli) != OUTPUT_TABLE) {
         cli_print(cli, workloads);
     } else if (cli->command->is_old) {

@@ -74,3 +74,12 @@ def test_a_department_goes_with_its_projects_where_that_is_asked_for(client):
     assert client.run("department", "delete", "research", "--with-projects") == (
         "department research deleted successfully\nwith it team-a (1 workload), team-b\n"
     )
+
+
+def test_a_list_of_a_project_that_is_not_there_says_so(client):
+    for words in (("workload", "list"), ("training", "list"), ("workload", "list", "--json")):
+        refused = client.run(*words, "-p", "nosuch", status=1)
+        assert "no project was found with the name nosuch" in refused and "project list" in refused
+    assert "nosuch" in client.run("list", "jobs", "-p", "nosuch", program=client.runai, status=1)
+    client.run("workload", "list", "-p", "team-a")  # nothing is in it: that is no mistake
+    client.run("workload", "list", "-A")

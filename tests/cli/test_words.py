@@ -1,5 +1,7 @@
 """Words of the documents: priorities, ways to sign in, names without a project, what a waiting workload will hold."""
 
+import re
+
 
 def submit(client, name, project="team-a", gpus="1", *more, kind="training"):
     client.run(kind, "submit", name, "-i", "x", "-g", gpus, "-p", project, *more)
@@ -82,3 +84,19 @@ def test_the_quick_start_s_quotas_add_up_to_the_cluster(client):
 
 def test_the_demo_s_quotas_add_up_to_the_cluster(preemption):
     check_quotas(preemption, 8)
+
+
+def test_a_request_by_gpu_memory_is_shown(client):
+    client.run("training", "submit", "part", "-i", "any", "--gpu-memory-request", "10Gi", "-p", "team-a")
+    shown = client.run("training", "describe", "part", "-p", "team-a")
+    assert re.search(r"GPU Memory\s.*10Gi", shown), shown
+    shown = client.run("describe", "job", "part", "-p", "team-a", program=client.runai)
+    assert "GPU MEMORY: 10Gi\n" in shown and "TOTAL REQUESTED GPU MEMORY: 10Gi\n" in shown, shown
+
+
+def test_an_amount_in_other_units_is_told_those_there_are(client):
+    for amount in ("8GB", "8000MB", "8g"):
+        refused = client.run(
+            "training", "submit", "big", "-i", "any", "--cpu-memory-request", amount, "-p", "team-a", status=1
+        )
+        assert "an amount such as 8G or 8Gi (k, M, G, T, P" in refused and amount in refused, refused
