@@ -21,7 +21,7 @@ static const char SQL_HELD[] =
     "WHERE day_ms < :end AND day_ms > :start - 86400000)) "
     "SELECT ";
 static const char SQL_FROM[] =
-    ", sum(gpu) / 3600000000.0, sum(cpu) / 3600000000.0, sum(memory) * 1.048576 / 3600000000.0 FROM held h "
+    ", total(gpu) / 3600000000.0, total(cpu) / 3600000000.0, total(memory) * 1.048576 / 3600000000.0 FROM held h "
     "LEFT JOIN projects p ON p.id = h.project_id LEFT JOIN departments d ON d.id = h.department_id "
     "LEFT JOIN node_pools n ON n.id = h.node_pool_id "
     "LEFT JOIN clusters c ON c.id = coalesce(p.cluster_id, d.cluster_id) WHERE "

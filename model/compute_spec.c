@@ -162,6 +162,8 @@ static int read_extended_item(const struct fields *item, struct compute_spec *ou
     json_object_set_new(*amounts, resource, json_integer(count));
     if (is_mig)
         out->mig_milli += count * mig_gpus(resource) * 1000;
+    if (out->mig_milli > (int64_t)COMPUTE_GPUS_MAX * 1000)
+        return fields_fail(item, "quantity", "MIG instances of at most %d GPUs", COMPUTE_GPUS_MAX);
     return 0;
 }
 

@@ -241,7 +241,7 @@ void queue_write_quota_status(const struct queue *queues, size_t count, struct j
             to[r]->fair_share = quantity_add(to[r]->fair_share, from[r]->fair_share);
             to[r]->allocated += from[r]->allocated;
             to[r]->allocated_non_preemptible += from[r]->allocated_non_preemptible;
-            to[r]->requested += from[r]->requested;
+            to[r]->requested = quantity_add(to[r]->requested, from[r]->requested);
         }
     }
     write_quantities(json, "allocated", sum.gpu.allocated, sum.cpu.allocated, sum.memory.allocated);

@@ -115,7 +115,7 @@ static void sum_up(struct workload_spec *out, const struct pod_totals *worker, c
         out->cpu_milli += out->master.cpu_milli;
         memory += out->master.memory_bytes;
     }
-    out->memory_bytes = (int64_t)memory; // 2^53 bytes a pod, 10^4 pods
+    out->memory_bytes = memory < INT64_MAX ? (int64_t)memory : INT64_MAX;
     out->gpu_request_type = worker->gpu_request_type;
     out->pods_wanted = out->worker_count + out->has_master;
 }

@@ -106,8 +106,8 @@ void work_sample(struct sampler *sampler, const struct world *world, const struc
             gpu_memory = (isnan(gpu_memory) ? 0 : gpu_memory) + (double)pod->gpu_memory.used_bytes;
         running += pod->status == POD_STATUS_RUNNING;
         if (!pod_status_is_over(pod->status)) {
-            cpu_milli += pod->cpu_milli;
-            memory += pod->memory_bytes;
+            cpu_milli = quantity_add(cpu_milli, pod->cpu_milli);
+            memory = quantity_add(memory, pod->memory_bytes);
         }
         if (!pod_status_is_placed(pod->status))
             continue;

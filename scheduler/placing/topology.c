@@ -17,6 +17,7 @@
 #include "scheduler/placing/topology.h"
 
 #include "base/arena.h"
+#include "base/quantity.h"
 #include "scheduler/pod_status.h"
 #include "scheduler/state/domains.h"
 #include "scheduler/state/node.h"
@@ -70,7 +71,7 @@ static struct vector make_vector(struct cycle *cycle)
 static void add_amount(struct demand *demand, int64_t *sum, int64_t *smallest, int64_t amount)
 {
     demand->is_alike = demand->is_alike && (demand->pod_count == 0 || amount == *smallest);
-    *sum += amount;
+    *sum = quantity_add(*sum, amount);
     if (demand->pod_count == 0 || amount < *smallest)
         *smallest = amount;
 }

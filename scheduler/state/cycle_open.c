@@ -22,6 +22,7 @@ enum {
 // up over a cluster in 64 bits. placement.c packs CPU into 40 bits.
 static const int64_t LARGEST_CPU_MILLI = INT64_C(1) << 39;
 static const int64_t LARGEST_MEMORY_BYTES = INT64_C(1) << 46;
+static const int64_t LARGEST_ASKED_BYTES = INT64_C(1) << 53; // as model/pod_spec.c has it
 static const int64_t LARGEST_GPU_MEMORY_MIB = INT32_MAX;
 static const int64_t LARGEST_COUNT = 1 << 20;
 
@@ -138,10 +139,11 @@ static void build_pools(struct cycle *cycle)
 
 static struct request make_request(const struct snapshot *snapshot, const struct snapshot_pod *spec)
 {
-    struct request request = {
-        .of = {[DIMENSION_CPU] = spec->cpu_milli, [DIMENSION_MEMORY] = spec->memory_bytes, [DIMENSION_PODS] = 1},
-        .portion_milli = spec->gpu_portion_milli,
-        .memory_mib = at_most(spec->gpu_memory_mib, LARGEST_GPU_MEMORY_MIB)};
+    struct request request = {.of = {[DIMENSION_CPU] = at_most(spec->cpu_milli, LARGEST_CPU_MILLI),
+                                     [DIMENSION_MEMORY] = at_most(spec->memory_bytes, LARGEST_ASKED_BYTES),
+                                     [DIMENSION_PODS] = 1},
+                              .portion_milli = spec->gpu_portion_milli,
+                              .memory_mib = at_most(spec->gpu_memory_mib, LARGEST_GPU_MEMORY_MIB)};
     if (request.portion_milli > 0 || request.memory_mib > 0)
         request.shared_devices = (uint32_t)at_most(spec->gpu_devices, LARGEST_COUNT);
     else

@@ -30,10 +30,12 @@ struct queue_refusal queue_check_quota(const struct queue *queue, struct amounts
 // Fair shares of all queues of a pool.
 void queue_divide_fair_shares(struct cycle *cycle, struct pool *pool);
 
+// Stays at INT64_MAX: what is asked for may be more than 64 bits count.
 static inline struct amounts amounts_add(struct amounts a, struct amounts b)
 {
     for (size_t r = 0; r < RESOURCE_COUNT; r++)
-        a.of[r] += b.of[r];
+        if (__builtin_add_overflow(a.of[r], b.of[r], &a.of[r]))
+            a.of[r] = INT64_MAX;
     return a;
 }
 

@@ -147,7 +147,7 @@ void share_log_end(struct share_log *log, const struct cycle *cycle, const struc
                 projects[departments[d].child_count++] = make_node(log, &pool->projects[p], &log->projects[p], false);
         }
         departments[d].children = projects;
-        tree->root.requested += departments[d].requested;
+        tree->root.requested = quantity_add(tree->root.requested, departments[d].requested);
         tree->root.allocated += departments[d].allocated;
     }
     log->tree = tree;

@@ -2,6 +2,7 @@
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from test_access import make_caller
@@ -114,3 +115,34 @@ def test_the_counts_are_answered_from_indexes(server):
                 ("x",),
             ).fetchall()
             assert all("COVERING INDEX" in row[3] and "phase>" in row[3] for row in plan), plan
+
+
+def test_sums_of_vast_amounts_stay_within_64_bits(make_server):
+    """Quotas in several node pools, and what pods that wait ask for."""
+    server = make_server("--backend", "simulated", "--quick-start")
+    for name in ("second", "third"):
+        pool = {"name": name, "clusterId": server.cluster_id(), "labelKey": "kind", "labelValue": name}
+        assert server.post("/api/v1/node-pools", pool).status in (200, 201, 202)
+    pools = [pool["id"] for pool in server.get("/api/v1/node-pools").json["nodepools"]]
+    vast = {"deserved": 3.9e12, "limit": 3.9e12, "units": "MB"}
+    for name in ("team-a", "team-b"):
+        path = f"/api/v1/org-unit/projects/{server.project_id(name)}/resources"
+        assert server.request("PUT", path, [{"nodePool": {"id": pool}, "memory": vast} for pool in pools]).status == 200
+    spec = {"parallelism": 2000, "completions": 2000, "compute": {"cpuMemoryRequest": "8Pi"}}
+    answer = server.post(TRAININGS, body(server, "vast", **spec))
+    assert answer.status == 202, answer
+    server.wait_phase(answer.json["workloadId"], "Pending")
+    project = "/api/v1/org-unit/projects/" + server.project_id("team-a")
+    server.wait_for(
+        "what it asks for", lambda: server.get(project).json["status"]["quotaStatus"]["requested"]["memory"] > 9e12
+    )
+
+    def quota():
+        now = datetime.now(UTC)
+        period = {"start": (now - timedelta(minutes=1)).isoformat(), "end": now.isoformat()}
+        answer = server.get(f"{project}/metrics", metricType="CPU_MEMORY_QUOTA_MB", **period)
+        assert answer.status == 200, answer
+        return [float(value["value"]) for m in answer.json["measurements"] for value in m["values"]]
+
+    server.wait_for("the quota of all pools", lambda: max(quota(), default=0) > 9e12)
+    assert server.get("/healthz").status == 200

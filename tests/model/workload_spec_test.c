@@ -171,6 +171,9 @@ static const struct bad_case BAD[] = {
      COMPUTE("\"gpuDevicesRequest\":1,\"extendedResources\":[{\"resource\":\"nvidia.com/"
              "mig-1g.10gb\",\"quantity\":\"1\"}]"),
      "spec.compute.extendedResources: MIG"},
+    {"MIG instances of more GPUs than a pod may ask for", T,
+     COMPUTE("\"extendedResources\":[{\"resource\":\"nvidia.com/mig-7g.80gb\",\"quantity\":\"20000\"}]"),
+     "spec.compute.extendedResources[0].quantity: MIG instances of at most 100000 GPUs"},
     {"an unknown priority", T, SPEC("\"priorityClass\":\"urgent\""), "spec.priorityClass: one of"},
     {"an unknown preemptibility", T, SPEC("\"preemptibility\":\"maybe\""), "spec.preemptibility: one of"},
     {"an unknown category", T, SPEC("\"category\":\"Play\""), "spec.category: one of Build, Train, Deploy"},
