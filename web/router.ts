@@ -22,11 +22,19 @@ export function leaveGuard(ask: NonNullable<typeof guard>) {
   };
 }
 
+// How far each entry of the history is scrolled inside its table: Back comes to where one was.
+const scrolled = new Map<number, number>();
+const entry = () => (history.state as { entry?: number } | null)?.entry ?? 0;
+let entries = entry();
+export const noteScroll = (top: number) => scrolled.set(entry(), top);
+export const scrollOfEntry = () => scrolled.get(entry()) ?? 0;
+
 export async function go(href: string, { replace = false, keepScroll = false } = {}) {
   const url = new URL(href, location.href);
   if (guard && url.pathname !== location.pathname && !(await guard())) return;
   const same = url.pathname === location.pathname;
-  history[replace ? "replaceState" : "pushState"](null, "", url.pathname + url.search + url.hash);
+  const state = { entry: replace ? entry() : ++entries };
+  history[replace ? "replaceState" : "pushState"](state, "", url.pathname + url.search + url.hash);
   route.value = read();
   if (!same && !keepScroll) {
     scrollTo(0, 0);

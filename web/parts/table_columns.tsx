@@ -3,7 +3,7 @@
 import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../icons";
 import { keep, pref } from "../prefs";
-import { route, setQuery } from "../router";
+import { noteScroll, route, scrollOfEntry, setQuery } from "../router";
 import { Button } from "./button";
 import { Popover } from "./menu";
 import type { Column } from "./table";
@@ -73,13 +73,15 @@ export function useFit<R>(
     }
     width.current = clientWidth;
   });
-  // What scrolls comes and goes with the rows.
+  // What scrolls comes and goes with the rows: Back finds it where it was left.
   const hold = useCallback((element: HTMLDivElement | null) => {
     watch.current?.disconnect();
     box.current = element;
     if (!element) return;
     watch.current = new ResizeObserver(() => element.clientWidth !== width.current && look(n => n + 1));
     watch.current.observe(element);
+    element.scrollTop = scrollOfEntry();
+    element.onscroll = () => noteScroll(element.scrollTop);
   }, []);
   return [hold, left];
 }

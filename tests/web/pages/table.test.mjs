@@ -37,6 +37,28 @@ test("sort, page, rows, search and filters live in the address", async () => {
   assert.equal(query().q, "vision");
 });
 
+test("Back finds the table where it was left, and a page that is opened begins at its top", async () => {
+  const region = page.locator(".table-sheet .scroll"), topOf = () => region.evaluate(e => e.scrollTop);
+  await page.setViewportSize({ width: 1440, height: 500 });
+  await go("/workloads?rows=50");
+  await page.waitForSelector(".table-foot:has-text('1–35 of 35')");
+  await region.evaluate(e => e.scrollTo(0, 300));
+  await becomes(300, topOf);
+  await page.getByRole("navigation").getByRole("link", { name: "Nodes" }).first().click();
+  await page.waitForSelector("h1:has-text('Nodes')");
+  await page.waitForSelector("tbody tr");
+  assert.equal(await topOf(), 0);
+  await page.goBack();
+  await page.waitForSelector(".table-foot:has-text('1–35 of 35')");
+  await becomes(300, topOf);
+  await page.setViewportSize({ width: 1440, height: 900 });
+});
+
+test("names are drawn as they are typed: 8x7b keeps its letter x", async () => {
+  await go("/workloads");
+  assert.equal(await page.locator("tbody td.first a").first().evaluate(e => getComputedStyle(e).fontVariantLigatures), "no-contextual");
+});
+
 test("a filter is added by column, condition and value, shown as a chip, and dropped", async () => {
   await go("/workloads");
   await page.getByRole("button", { name: "Add a filter" }).click();
