@@ -2,7 +2,7 @@
 import { type ApiError, get } from "../api";
 import { minute, now, second } from "../clock";
 import { useData } from "../data";
-import { type Amount, NONE, bytes, cpu, duration, gpus, iso, memory, since, time } from "../format";
+import { type Amount, NONE, bytes, count, cpu, duration, gpus, iso, memory, since, time } from "../format";
 import { Icon } from "../icons";
 import { Button, LinkButton } from "../parts/button";
 import { Counted } from "../parts/counted";
@@ -16,7 +16,7 @@ import { route } from "../router";
 import { newWorkload, scope, scopeFilter } from "../session";
 import type { Workload } from "../types";
 import { PHASES, TYPES } from "../words";
-import { canRun, canStop, remove, run, stop, whyNot } from "../workload_actions";
+import { canRun, canStop, endHere, remove, run, stop, underWay, whyNot } from "../workload_actions";
 import { ConnectionCount, Connections } from "./connections";
 import { QuickTabs } from "./quick_tabs";
 import { WorkloadPane } from "./workload_pane";
@@ -261,6 +261,16 @@ function Bulk({ list, clear }: { list: Workload[]; clear: () => void }) {
   const after = (action: (list: Workload[]) => Promise<unknown>) => async () => {
     if ((await action(list)) !== false) clear();
   };
+  const { done, all, ended } = underWay.value ?? {};
+  if (done !== undefined)
+    return (
+      <>
+        <span class="muted" role="status">{`${count(done)} of ${count(all!)} done`}</span>
+        <Button small why={ended ? "It ends after these." : ""} onClick={endHere}>
+          End here
+        </Button>
+      </>
+    );
   return (
     <>
       <Button small icon="stop" why={whyNot("stop", list)} onClick={after(stop)}>
@@ -321,7 +331,7 @@ export default function Workloads() {
           hrefOf={w => openHref(w.id)}
           sub={w => `${w.projectName} · ${gpus(asked(w))} × ${poolsOf(w)[0] ?? "GPU"}`}
           bulk={(list, clear) => <Bulk list={list} clear={clear} />}
-          bulkFields="name,type,phase,actionsSupport"
+          bulkFields="name,type,phase,actionsSupport,submittedBy"
           rowKeys={ROW_KEYS}
           extra={<SavedViews page="workloads" name="workloads" columns={COLUMNS} />}
           empty={EMPTY()}

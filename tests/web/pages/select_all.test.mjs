@@ -65,11 +65,35 @@ test("a row that is taken out, or another filter, ends the choice", async () => 
   await page.waitForSelector(".tools input[type=search]");
 });
 
+test("what takes several calls says how far it is, and can be ended between two", async () => {
+  await openPage();
+  await selectAll();
+  let answer;
+  const held = new Promise(resolve => (answer = resolve));
+  const asked = [];
+  await page.route("**/api/v1/workloads/batch", async route => {
+    asked.push(route.request().postDataJSON().ids.length);
+    await held;
+    await route.continue();
+  });
+  await page.locator(".picked").getByRole("button", { name: "Run", exact: true }).click();
+  await page.locator("dialog").getByRole("button", { name: "Run", exact: true }).click();
+  await page.waitForSelector(`.picked [role=status]:text-is('0 of ${MANY} done')`);
+  assert.equal(await page.locator(".picked").getByRole("button", { name: "Delete", exact: true }).count(), 0, "nothing else is begun meanwhile");
+  await button("End here").click();
+  answer();
+  await page.waitForSelector(`.toast:has-text('100 workloads are back in the queue. ${MANY - 100} are as they were.')`);
+  await page.unroute("**/api/v1/workloads/batch");
+  assert.deepEqual(asked, [100]);
+  await becomes(MANY - 100, () => countOf("name=@many,phase==Stopped"), "those that were not reached");
+});
+
 test("all that match are deleted, after their number is said", async () => {
   await openPage();
   await selectAll();
   await page.locator(".picked").getByRole("button", { name: "Delete", exact: true }).click();
   await page.waitForSelector(`dialog:has-text('Delete ${MANY} workloads?')`);
+  await page.waitForSelector("dialog:has-text('None of them runs. Their pods end now')");
   await page.locator("dialog").getByRole("button", { name: "Delete", exact: true }).click();
   await page.waitForSelector(`.toast:has-text('Deleted ${MANY} workloads.')`);
   await becomes(0, () => countOf("name=@many"), "what is left of them");
