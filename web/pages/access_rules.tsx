@@ -19,7 +19,8 @@ import type { AccessRule } from "../types";
 import { WORDS } from "../words";
 import { NewRule } from "./new_rule";
 import { dropRule } from "./rules_of";
-import { type Names, SUBJECTS, scopeWords, useNames } from "./subjects";
+import { scopeWords } from "../parts/place_words";
+import { type Names, SUBJECTS, useNames } from "./subjects";
 
 const PATH = "/api/v1/authorization/access-rules",
   KINDS = ["access"];

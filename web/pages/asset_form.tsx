@@ -15,7 +15,8 @@ import type { AssetKind, AssetPage } from "../pictures/asset_kinds";
 import { go, hrefWith } from "../router";
 import { may, missing } from "../session";
 import type { Asset } from "./assets";
-import { metaOf, scopeIdOf, scopeOf, usePlaces } from "./places_of";
+import { scopeIdOf, scopeOf } from "../parts/place_words";
+import { metaOf, usePlaces } from "./places_of";
 
 interface MakeProps {
   page: AssetPage;

@@ -16,7 +16,8 @@ import { hrefWith, route } from "../router";
 import { may } from "../session";
 import { WORDS } from "../words";
 import { AssetForm } from "./asset_form";
-import { type Placed, scopeOf, usePlaceWords, whereColumn } from "./places_of";
+import { type Placed, scopeOf, usePlaceWords } from "../parts/place_words";
+import { whereColumn } from "./places_of";
 
 interface Entry {
   meta: Placed & {

@@ -8,17 +8,8 @@ import { Page } from "../parts/page";
 import { Empty, Fault, Loading } from "../parts/states";
 import { pref } from "../prefs";
 import { byPool, sorted, startPools } from "../pictures/choices";
-import {
-  EMPTY,
-  type FormKind,
-  type FormValues,
-  KINDS,
-  type Submitted,
-  copyName,
-  fromCompute,
-  fromEnvironment,
-  copyOf,
-} from "../pictures/submission";
+import { fromCompute, fromEnvironment } from "../pictures/asset_values";
+import { EMPTY, type FormKind, type FormValues, KINDS, type Submitted, copyName, copyOf } from "../pictures/submission";
 import { valuesOfQuery } from "../pictures/what_if";
 import { go, route } from "../router";
 import { kindsToMake, may, scope } from "../session";

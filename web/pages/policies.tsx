@@ -16,7 +16,8 @@ import { hrefWith, route } from "../router";
 import { may, missing } from "../session";
 import { WORDS } from "../words";
 import { EditPolicy } from "./edit_policy";
-import { type Placed, scopeIdOf, scopeOf, usePlaceWords, whereColumn } from "./places_of";
+import { type Placed, scopeIdOf, scopeOf, usePlaceWords } from "../parts/place_words";
+import { whereColumn } from "./places_of";
 import { EffectivePolicy, KINDS, pathOf, placeQuery, usePolicy } from "./policy_of";
 
 interface Meta extends Placed {

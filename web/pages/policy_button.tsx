@@ -5,7 +5,7 @@ import { Dialog } from "../parts/dialog";
 import { Later } from "../parts/later";
 import { Loading } from "../parts/states";
 import { may } from "../session";
-import type { Placed } from "./places_of";
+import type { Placed } from "../parts/place_words";
 
 const load = () => import("./seldom").then(m => ({ default: m.PolicyOf }));
 

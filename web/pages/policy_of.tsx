@@ -8,7 +8,7 @@ import { Empty, Loaded } from "../parts/states";
 import { policyRows } from "../pictures/policy_rows";
 import { may } from "../session";
 import { WORDS } from "../words";
-import { type Placed, scopeIdOf, scopeOf, usePlaceWords } from "./places_of";
+import { type Placed, scopeIdOf, scopeOf, usePlaceWords } from "../parts/place_words";
 
 /** A policy as it is asked for by its kind and place. */
 export interface Answered {

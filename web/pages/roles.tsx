@@ -18,7 +18,8 @@ import { route } from "../router";
 import { may, missing } from "../session";
 import type { Role } from "../types";
 import { WORDS } from "../words";
-import { SUBJECTS, scopeWords, useNames } from "./subjects";
+import { scopeWords } from "../parts/place_words";
+import { SUBJECTS, useNames } from "./subjects";
 
 const PATH = "/api/v1/authorization/roles",
   KINDS = ["access"];

@@ -13,7 +13,7 @@ import { may } from "../session";
 import type { AccessRule, MeRule } from "../types";
 import { WORDS } from "../words";
 import { NewRule } from "./new_rule";
-import { scopeWords } from "./subjects";
+import { scopeWords } from "../parts/place_words";
 
 const RULES = "/api/v1/authorization/access-rules",
   MOST = 2000;

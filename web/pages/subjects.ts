@@ -3,7 +3,7 @@ import { get } from "../api";
 import { useData } from "../data";
 import type { IconName } from "../icons";
 import { may } from "../session";
-import type { AccessRule, MeRule, ServiceAccount } from "../types";
+import type { MeRule, ServiceAccount } from "../types";
 
 /** What a subject is, and how it is drawn. */
 export const SUBJECTS: Record<string, { word: string; icon: IconName }> = {
@@ -28,10 +28,4 @@ export function useNames(): Names {
       : mayRead && loading
         ? "\u00a0" // an id that turns into a name would move the row below it
         : (accounts?.find(a => a.clientId === r.subjectId)?.name ?? r.subjectId);
-}
-
-/** "Project vision"; the whole tenant is "Everywhere". */
-export function scopeWords({ scopeType, scopeName }: Pick<AccessRule, "scopeType" | "scopeName">) {
-  if (scopeType === "tenant" || scopeType === "system") return "Everywhere";
-  return `${scopeType[0].toUpperCase()}${scopeType.slice(1)} ${scopeName}`;
 }

@@ -9,7 +9,8 @@ import { Status } from "../parts/status";
 import type { Column } from "../parts/table";
 import { may } from "../session";
 import type { AccessRule, Project, Workload } from "../types";
-import { SUBJECTS, scopeWords, useNames } from "./subjects";
+import { scopeWords } from "../parts/place_words";
+import { SUBJECTS, useNames } from "./subjects";
 import { podsOf } from "./workload_pods";
 
 const MOST = 2000;

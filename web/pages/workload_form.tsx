@@ -6,19 +6,13 @@ import { plural } from "../format";
 import { refreshAll } from "../live";
 import { Button, LinkButton } from "../parts/button";
 import { Problem, useForm } from "../parts/form";
+import { useLabels } from "../parts/place_words";
 import { renewTables } from "../parts/table";
 import { toast, toastError } from "../parts/toast";
 import { keep } from "../prefs";
+import { fromCompute, fromEnvironment } from "../pictures/asset_values";
 import { startPools, typeChoice } from "../pictures/choices";
-import {
-  type FormKind,
-  type FormValues,
-  KINDS,
-  bodyOf,
-  check,
-  fromCompute,
-  fromEnvironment,
-} from "../pictures/submission";
+import { type FormKind, type FormValues, KINDS, bodyOf, check } from "../pictures/submission";
 import { PATHS, type Policy, addedVariables, brokenRules, ruledFields } from "../pictures/submission_fields";
 import { knownTypes } from "../pictures/unit_rules";
 import { go, type route } from "../router";
@@ -74,11 +68,13 @@ function useNodeTypes(kind: FormKind, v: FormValues, set: Set, project?: Project
   return types;
 }
 
+const plain = (value: unknown) => (typeof value === "object" ? JSON.stringify(value) : String(value));
+
 // The assets that the values are those of, the chosen ones before others; choosing one fills its fields.
 function useAssets({ facts }: FormProps, v: FormValues, fill: (values: Partial<FormValues>) => void) {
   const [chosen, setChosen] = useState<Partial<Record<Asset, string>>>({});
   const same = (fields: Partial<FormValues>) =>
-    Object.entries(fields).every(([key, value]) => String(v[key as keyof FormValues]) === String(value));
+    Object.entries(fields).every(([key, value]) => plain(v[key as keyof FormValues]) === plain(value));
   const pick = <A extends ComputeAsset | EnvironmentAsset>(
     list: A[],
     fieldsOf: (spec: A["spec"]) => Partial<FormValues>,
@@ -97,7 +93,8 @@ function useAssets({ facts }: FormProps, v: FormValues, fill: (values: Partial<F
     };
   const preset = pick(facts.computes, fromCompute, chosen.compute),
     environment = v.image ? pick(facts.environments, fromEnvironment, chosen.environment) : undefined;
-  return { preset, environment, choose, saved };
+  const labelOf = useLabels(facts.computes, facts.environments, facts.templates);
+  return { preset, environment, choose, saved, labelOf };
 }
 
 type Marked = { hint?: string; lock?: string };

@@ -5,7 +5,8 @@ import { CheckField, NumberField, OrderField, Presets, Section, SelectField, Tex
 import { Menu } from "../parts/menu";
 import { freeText, poolNames, standardPools } from "../pictures/choices";
 import { moreFields } from "../pictures/submission_more";
-import { FRAMEWORKS, KINDS, PRIORITIES, check, computeOf, fromCompute, fromEnvironment } from "../pictures/submission";
+import { environmentOf, fromCompute, fromEnvironment, unseen } from "../pictures/asset_values";
+import { FRAMEWORKS, KINDS, PRIORITIES, check, computeOf } from "../pictures/submission";
 import { sharesByPool, sumParts } from "../pictures/shares";
 import { limitsOf } from "../pictures/unit_rules";
 import { may } from "../session";
@@ -34,6 +35,7 @@ export function Where({
     query,
     project,
     template,
+    labelOf,
     form: { values: v },
   },
 }: Props) {
@@ -58,7 +60,7 @@ export function Where({
           onValue={template.choose}
           options={[
             { value: "", label: "Start from scratch" },
-            ...templates.map(t => ({ value: t.meta.id, label: t.meta.name })),
+            ...templates.map(t => ({ value: t.meta.id, label: labelOf(t) })),
           ]}
         />
       )}
@@ -80,15 +82,10 @@ export function WhatToRun({ state }: Props) {
     facts,
     project,
     environment,
+    labelOf,
     choose,
     saved,
   } = state;
-  const spec = () => ({
-    image: v.image,
-    ...(v.command ? { command: v.command } : {}),
-    ...(v.args ? { args: v.args } : {}),
-    ...(v.workingDir ? { workingDir: v.workingDir } : {}),
-  });
   return (
     <Section title="What to run" help="An environment fills these fields.">
       <SelectField
@@ -101,14 +98,14 @@ export function WhatToRun({ state }: Props) {
         onValue={choose("environment", facts.environments, fromEnvironment)}
         options={[
           { value: "", label: facts.environments.length ? "From scratch" : "None saved yet" },
-          ...facts.environments.map(e => ({ value: e.meta.id, label: e.meta.name })),
+          ...facts.environments.map(e => ({ value: e.meta.id, label: labelOf(e) })),
         ]}
       />
       <div class="f half end">
         <SaveAsset
           kind="environment"
           project={project}
-          spec={spec}
+          spec={() => environmentOf(v)}
           why={v.image ? "" : "An image is needed first."}
           onSaved={id => saved("environment", id)}
         />
@@ -151,7 +148,7 @@ function MoreToRun({ state }: Props) {
 const oneLine = (text: string) => text.replace(/\s*\\?\r?\n\s*/g, " ");
 
 export function Compute({ state }: Props) {
-  const { form, field, kind, facts, project, preset, choose, saved } = state,
+  const { form, field, kind, facts, project, preset, labelOf, choose, saved } = state,
     { values: v } = form;
   const choosePreset = choose("compute", facts.computes, fromCompute);
   return (
@@ -164,7 +161,7 @@ export function Compute({ state }: Props) {
           options={[
             ...facts.computes.map(c => ({
               value: c.meta.id,
-              label: c.meta.name,
+              label: labelOf(c),
               note: c.meta.description ?? undefined,
             })),
             { value: "custom", label: "Custom" },
@@ -179,7 +176,7 @@ export function Compute({ state }: Props) {
         <SaveAsset
           kind="compute"
           project={project}
-          spec={() => computeOf(v)}
+          spec={() => ({ ...computeOf(v), ...(v.computeRest.compute as object) })}
           why={check(v, kind).gpus ?? ""}
           onSaved={id => saved("compute", id)}
         />
@@ -365,6 +362,7 @@ export function Rules({ state }: Props) {
       {kind !== "inference" && <FieldsFold state={state} title="When it stops, ends and goes" fold="end" />}
       <FieldsFold state={state} title="Security" fold="security" />
       <FieldsFold state={state} title="Category, labels, annotations" fold="marks" />
+      {unseen(v).length > 0 && <p class="f hint">{`Sent too, though no field shows it: ${unseen(v).join(", ")}.`}</p>}
     </Section>
   );
 }

@@ -7,6 +7,7 @@ import { ASSET_PAGES, type Field } from "../pictures/asset_kinds";
 import type { Typed } from "../pictures/quota_form";
 import { ChipsField } from "./chips_field";
 import { CheckField, type FieldFacts, NumberField, SelectField, TextField } from "./form";
+import { type Placed, useLabels } from "./place_words";
 
 interface EntryProps<T> {
   field: Field;
@@ -42,7 +43,7 @@ const LISTS = {
   datasource: "data-sources",
 };
 interface Named {
-  meta: { id: string; name: string; kind?: string };
+  meta: Placed & { id: string; name: string; kind?: string };
 }
 
 interface ChosenProps {
@@ -54,7 +55,8 @@ interface ChosenProps {
 
 export function ChosenAssets({ label, hint, list, facts }: ChosenProps) {
   const { value, onValue, ...rest } = facts;
-  const refs = Object.fromEntries(list.map(e => [e.meta.name, refWord(e.meta)]));
+  const labelOf = useLabels(list);
+  const refs = Object.fromEntries(list.map(e => [labelOf(e), refWord(e.meta)]));
   const names = Object.fromEntries(Object.entries(refs).map(([name, ref]) => [ref, name]));
   const meant = value.map(name => refs[name] ?? name);
   useEffect(() => {
@@ -80,7 +82,8 @@ function FromAssets({ field: f, facts }: EntryProps<never>) {
     path,
     async abort => ((await getList(path, {}, { signal: abort })) as { entries?: Named[] }).entries ?? [],
   );
-  const list = found.data ?? [];
+  const list = found.data ?? [],
+    labelOf = useLabels(list);
   const as = <T,>() => facts as unknown as FieldFacts<T>;
   const hint = found.error ? "You may not read them." : found.data && !list.length ? "There are none yet." : f.hint;
   if (f.as !== "many")
@@ -90,7 +93,7 @@ function FromAssets({ field: f, facts }: EntryProps<never>) {
         size={f.size}
         hint={hint}
         {...as<string>()}
-        options={[{ value: "", label: "None" }, ...list.map(e => ({ value: e.meta.id, label: e.meta.name }))]}
+        options={[{ value: "", label: "None" }, ...list.map(e => ({ value: e.meta.id, label: labelOf(e) }))]}
       />
     );
   return <ChosenAssets label={f.label} hint={hint} list={list} facts={as<string[]>()} />;

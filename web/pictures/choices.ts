@@ -2,7 +2,8 @@
 import { gpus } from "../format";
 import type { ComputeAsset, Nodepool, Telemetry } from "../types";
 import { type Unit, sharesByPool } from "./shares";
-import { type FormKind, fromCompute } from "./submission";
+import { fromCompute } from "./asset_values";
+import type { FormKind } from "./submission";
 import { type Said, TYPE_LISTS, typesOf } from "./unit_rules";
 
 /** As much of a project as its choices need. */
@@ -66,7 +67,7 @@ export function sorted(computes: ComputeAsset[]) {
   const size = (c: ComputeAsset) => fromCompute(c.spec);
   return [...computes].sort(
     (a, b) =>
-      size(a).gpus - size(b).gpus ||
+      Number(size(a).gpus) - Number(size(b).gpus) ||
       Number(size(a).cpu) - Number(size(b).cpu) ||
       a.meta.name.localeCompare(b.meta.name, "en", { numeric: true }),
   );

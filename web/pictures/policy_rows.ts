@@ -1,5 +1,5 @@
 // A policy as rows: each field with its default, its rule in words, and the scope that set each. Pure.
-import type { Placed } from "../pages/places_of";
+import type { Placed } from "../parts/place_words";
 
 type Tree = { [key: string]: unknown };
 export interface PolicyRow {

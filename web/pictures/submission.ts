@@ -103,8 +103,10 @@ export interface FormValues extends More {
   retention: Typed;
   /** The id of the template that fills what the form leaves out. */
   template: string;
-  /** What a copy has and no field shows. */
+  /** What a copy, an environment and a compute resource have and no field shows. */
   rest: Spec;
+  environmentRest: Spec;
+  computeRest: Spec;
   /** The one that was copied is deleted then. */
   replace: boolean;
 }
@@ -144,6 +146,8 @@ export const EMPTY: FormValues = {
   retention: "",
   template: "",
   rest: {},
+  environmentRest: {},
+  computeRest: {},
   replace: false,
 };
 
@@ -257,7 +261,7 @@ const merged = (under: Spec, over: Spec): Spec =>
     under,
   );
 // What of it the other does not say.
-function restOf(all: Spec, said: Spec): Spec {
+export function restOf(all: Spec, said: Spec): Spec {
   const left = Object.entries(all).map(([key, value]) => {
     if (!isObject(value)) return [key, value === null || key in said ? undefined : value];
     const rest = restOf(value, (said[key] as Spec) ?? {});
@@ -294,7 +298,7 @@ export function bodyOf(v: FormValues, kind: FormKind, clusterId: string) {
     clusterId,
     ...(v.template ? { templateId: v.template } : {}),
     ...assetsOf(v),
-    spec: merged(v.rest, spec),
+    spec: [v.rest, v.environmentRest, v.computeRest, spec].reduce(merged),
   };
   if (kind !== "distributed") return body;
   return {
@@ -382,7 +386,7 @@ export function valuesOf(workload: Submitted, name: string): FormValues {
       .filter(e => e.value !== undefined && e.value !== null)
       .map(e => `${e.name}=${e.value}`)
       .join("\n"),
-    ...fromCompute(spec.compute ?? {}),
+    ...computeValues(spec.compute ?? {}),
     pools: spec.nodePools ?? [],
     nodeType: spec.nodeType ?? "",
     priority: spec.priorityClass ?? "",
@@ -412,8 +416,7 @@ function fromServing({ servingPort: port, autoscaling: scale }: Pick<SubmittedSp
   };
 }
 
-// An asset's specification -> the values it fills.
-export const fromCompute = (spec: Partial<ComputeSpec>) => ({
+const computeValues = (spec: Partial<ComputeSpec>) => ({
   gpus:
     spec.gpuRequestType === "portion" && (spec.gpuPortionRequest ?? 1) < 1
       ? spec.gpuPortionRequest!
@@ -421,13 +424,6 @@ export const fromCompute = (spec: Partial<ComputeSpec>) => ({
   cpu: spec.cpuCoreRequest ?? "",
   memory: spec.cpuMemoryRequest ?? "",
   shm: Boolean(spec.largeShmRequest),
-  [GPU_MEMORY]: (spec as { gpuMemoryRequest?: string | null }).gpuMemoryRequest ?? "",
-});
-export const fromEnvironment = (spec: EnvironmentSpec) => ({
-  image: spec.image ?? "",
-  command: spec.command ?? "",
-  args: spec.args ?? "",
-  workingDir: spec.workingDir ?? "",
 });
 
 // A free name after the one that was copied: a1 -> a1-copy, a1-copy -> a1-copy-2.

@@ -2,6 +2,7 @@
 import { shapeFlags } from "./gang";
 import { shell, shellLine } from "./shell_words";
 import { type FormKind, type FormValues, KINDS, bodyOf, variables } from "./submission";
+import { unseen } from "./asset_values";
 import { moreFlags } from "./submission_more";
 
 function servingFlags(v: FormValues) {
@@ -30,7 +31,7 @@ export function commandOf(v: FormValues, kind: FormKind, projectName?: string, n
   const templateName = v.template && names(v.template),
     more = moreFlags(v, kind);
   if (v.template && !templateName) return "";
-  if (!more || Object.keys(v.rest).length) return fileCommand(v, kind, projectName);
+  if (!more || unseen(v).length) return fileCommand(v, kind, projectName);
   const verb = {
     training: "training submit",
     distributed: `training ${v.framework === "TF" ? "tensorflow" : v.framework.toLowerCase()} submit`,
