@@ -107,7 +107,7 @@ struct going {
 
 static int read_going(struct request *req, int64_t id, struct going *out, struct error *err)
 {
-    struct org_unit unit;
+    struct org_unit unit = {0};
     struct db_conn *conn = db_acquire(req->server->db);
     int rc = db_list_project_work(conn, id, req->arena, &out->projects, &out->count, err);
     if (rc == 0)
