@@ -147,7 +147,7 @@ static void core_destroy(struct server_core *core)
     deadlines_destroy(core->deadlines);
     connection_cuts_done(&core->cuts);
     connections_done(&core->connections);
-    stream_places_done(&core->streams);
+    places_done(&core->streams);
     http_metrics_destroy(core->metrics);
     shares_destroy(core->shares);
     free(core);
@@ -224,14 +224,14 @@ int api_server_start(struct server *server, struct error *err)
     core->shares = shares_create((size_t)core->threads);
     connections_init(&core->connections, (size_t)core->threads);
     core->connections.peers = server->peers;
-    stream_places_init(&core->streams, core->threads / 4);
+    places_init(&core->streams, PLACE_STREAMS, core->threads / 4, &server->places);
     core->streams.wake = wake_streams;
     core->streams.wake_context = server;
     core->deadlines = deadlines_create((size_t)core->threads, look_after_connections, core, err);
     if (!core->deadlines)
         goto failed;
     server->core = core;
-    server->exec_sessions = exec_sessions_create();
+    server->exec_sessions = exec_sessions_create(&server->places);
     if (start_civetweb(server, core, ports, err) < 0)
         goto failed;
     return 0;

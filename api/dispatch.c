@@ -84,7 +84,7 @@ static void exchange_done(struct exchange *exchange)
 {
     struct server_core *core = exchange->server->core;
     if (exchange->holds_stream)
-        stream_places_give_back(&core->streams, exchange->stream_place);
+        places_give_back(&core->streams, exchange->stream_place);
     if (exchange->share)
         shares_end(core->shares, exchange->share, exchange->share_bytes);
     shares_give_body(core->shares, &exchange->held_body);

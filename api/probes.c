@@ -60,10 +60,11 @@ int probe_metrics(struct exchange *exchange, struct error *err)
     }
     struct http_gauges gauges = {.connections = atomic_load(&core->connections.held_count),
                                  .threads = (size_t)core->threads,
-                                 .streams = (size_t)atomic_load(&core->streams.taken)};
+                                 .streams = (size_t)atomic_load(&server->places.of[PLACE_STREAMS].taken)};
     connections_count(&core->connections, gauges.workers);
     exchange->response.content_type = "text/plain; version=0.0.4; charset=utf-8";
     http_metrics_write(core->metrics, &gauges, &exchange->body);
+    place_book_write(&server->places, &exchange->body);
     if (server->write_metrics)
         server->write_metrics(server->context, &exchange->body);
     return 0;

@@ -1,6 +1,7 @@
 // The HTTP side of prorata: civetweb below, one handler, our own router, and the operations of openapi/openapi.yaml.
 // One `struct server` is made by daemon/ and passed to every handler; api/ has no globals.
 #pragma once
+#include "base/places.h"
 #include "db/workloads.h"
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -41,6 +42,7 @@ struct server_config {
 
 struct server {
     struct server_config config;
+    struct place_book places; // figures of all places, those of other rooms too
     struct db *db;
     struct reconciler *reconciler;
     struct auth *auth;

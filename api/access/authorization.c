@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/places.h"
 #include "db/db.h"
 #include "db/roles.h"
 #include "db/scopes.h"
@@ -44,6 +45,13 @@ bool access_is_held(const struct identity *caller, const struct scope_path *wher
             scope_path_contains(&caller->grants->items[i].path, where))
             return true;
     return false;
+}
+
+struct place_claim access_place_claim(const struct identity *caller, int socket)
+{
+    static const struct scope_path TENANT = {0};
+    bool is_administrator = access_is_held(caller, &TENANT, RESOURCE_TYPE_SETTINGS, ACTION_UPDATE);
+    return (struct place_claim){.holder = caller->subject_uuid, .is_administrator = is_administrator, .socket = socket};
 }
 
 bool access_is_rule_giver(const struct identity *caller, const struct scope_path *where)

@@ -16,6 +16,7 @@
 
 struct error;
 struct identity;
+struct place_claim; // base/places.h
 struct request;
 
 // One access rule, resolved.
@@ -72,6 +73,8 @@ void access_filter(const struct request *req, enum resource_type type, enum acce
 // cluster, department or project down) and C1, D2 (what belongs to the cluster or department itself); NULL: everything.
 // Lives in the request's arena.
 const char *access_held_places(const struct request *req, enum resource_type type);
+// The caller as one who takes a bounded place. socket: of the connection; -1: it does not matter.
+struct place_claim access_place_claim(const struct identity *caller, int socket);
 // What the caller may do anywhere: for GET /session and the pages.
 void access_permissions(const struct identity *caller, struct permission_set *out_set);
 

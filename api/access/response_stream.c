@@ -8,15 +8,9 @@
 #include "base/timestamp.h"
 
 enum {
-    STREAM_LIFE_MS = 300000,
+    STREAM_LIFE_MS = PLACE_SECONDS_STREAMS * 1000,
     CALLER_CHECK_MS = 500
 };
-
-static bool is_administrator(const struct identity *caller)
-{
-    static const struct scope_path TENANT = {0};
-    return access_is_held(caller, &TENANT, RESOURCE_TYPE_SETTINGS, ACTION_UPDATE);
-}
 
 struct wanted_socket {
     uint64_t ends;
@@ -46,12 +40,11 @@ static int socket_of(const struct exchange *exchange)
 int response_stream_begin(struct response *res, const char *content_type, struct error *err)
 {
     struct exchange *exchange = res->request->exchange;
-    struct stream_places *places = &exchange->server->core->streams;
     const struct identity *caller = exchange->request.caller;
     if (caller->grants->count == 0)
         return error_set(err, ERROR_FORBIDDEN, "streams: your account has no role anywhere");
-    const struct stream_owner owner = {caller->subject_uuid, is_administrator(caller), socket_of(exchange)};
-    if (stream_places_take(places, &owner, &exchange->stream_place, err) < 0)
+    const struct place_claim claim = access_place_claim(caller, socket_of(exchange));
+    if (places_take(&exchange->server->core->streams, &claim, &exchange->stream_place, err) < 0)
         return -1;
     exchange->holds_stream = true;
     worker_enter(exchange->worker, WORKER_STREAM);
@@ -74,7 +67,7 @@ int response_stream_write(struct response *res, const char *text, size_t size)
 bool response_stream_is_gone(const struct response *res)
 {
     const struct exchange *exchange = res->request->exchange;
-    return stream_places_is_gone(&exchange->server->core->streams, exchange->stream_place);
+    return places_is_gone(&exchange->server->core->streams, exchange->stream_place);
 }
 
 bool response_stream_is_revoked(struct response *res)

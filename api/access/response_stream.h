@@ -3,7 +3,7 @@
 #include "api/http/response.h"
 
 // A stream (server-sent events, following logs): the head is written at once, with status 200. Takes one of the stream
-// places (stream_places.h; a quarter of the threads); none left for the caller is ERROR_UNAVAILABLE.
+// places (base/places.def; a quarter of the threads); none left for the caller is ERROR_UNAVAILABLE.
 int response_stream_begin(struct response *res, const char *content_type, struct error *err);
 // -1 when the peer has gone, is too slow, has lost its rights, or the server stops: the handler returns 0 then. A
 // stream must write at least each 15 s (a heartbeat) and look at response_stream_is_over each second.

@@ -9,9 +9,9 @@
 #include "api/http/response.h"
 #include "api/http/shares.h"
 #include "api/http/sockets.h"
-#include "api/http/stream_places.h"
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/places.h"
 #include <stdatomic.h>
 
 struct mg_connection;
@@ -36,7 +36,7 @@ struct server_core {
     atomic_uint_fast64_t request_count;
     atomic_int relay_port; // of connections that peers.h greets; 0: none
     atomic_int running;    // requests between head and answer
-    struct stream_places streams;
+    struct places streams;
     uint32_t id_seed;
 };
 

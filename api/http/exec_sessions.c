@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/places.h"
 #include "base/timestamp.h"
 
 #include <stdlib.h>
@@ -9,21 +10,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum {
-    SESSIONS_MAX = 256,
-    UNREAD_MAX_US = 60 * 1000000
-};
+static const int64_t UNREAD_MAX_US = PLACE_SECONDS_SHELLS * INT64_C(1000000);
 
 struct exec_sessions {
     pthread_mutex_t lock;
     struct exec_session *first;
-    int count;
+    struct places places;
 };
 
-struct exec_sessions *exec_sessions_create(void)
+struct exec_sessions *exec_sessions_create(struct place_book *book)
 {
     struct exec_sessions *sessions = memory_array(1, sizeof(*sessions));
     pthread_mutex_init(&sessions->lock, NULL);
+    places_init(&sessions->places, PLACE_SHELLS, 0, book);
     return sessions;
 }
 
@@ -50,6 +49,7 @@ void exec_sessions_destroy(struct exec_sessions *sessions)
         next = session->next;
         free_session(session);
     }
+    places_done(&sessions->places);
     pthread_mutex_destroy(&sessions->lock);
     free(sessions);
 }
@@ -67,32 +67,37 @@ static void sweep(struct exec_sessions *sessions)
             continue;
         }
         *at = session->next;
-        sessions->count--;
+        places_give_back(&sessions->places, session->place);
         free_session(session);
     }
 }
 
-int exec_sessions_add(struct exec_sessions *sessions, const struct exec_session *what, char out_id[UUID_SIZE],
-                      struct error *err)
+int exec_sessions_take(struct exec_sessions *sessions, const struct place_claim *claim, int *out_place,
+                       struct error *err)
 {
     pthread_mutex_lock(&sessions->lock);
     sweep(sessions);
-    if (sessions->count >= SESSIONS_MAX) {
-        pthread_mutex_unlock(&sessions->lock);
-        close_all(what);
-        return error_set(err, ERROR_UNAVAILABLE, "sessions: all %d places are taken", SESSIONS_MAX);
-    }
+    pthread_mutex_unlock(&sessions->lock);
+    return places_take(&sessions->places, claim, out_place, err);
+}
+
+void exec_sessions_leave(struct exec_sessions *sessions, int place)
+{
+    places_give_back(&sessions->places, place);
+}
+
+void exec_sessions_add(struct exec_sessions *sessions, const struct exec_session *what, char out_id[UUID_SIZE])
+{
     struct exec_session *session = memory_array(1, sizeof(*session));
     *session = *what;
     uuid_create(session->id);
     memcpy(out_id, session->id, UUID_SIZE);
     pthread_mutex_init(&session->input_lock, NULL);
     session->left_us = timestamp_monotonic_us();
+    pthread_mutex_lock(&sessions->lock);
     session->next = sessions->first;
     sessions->first = session;
-    sessions->count++;
     pthread_mutex_unlock(&sessions->lock);
-    return 0;
 }
 
 int exec_sessions_hold(struct exec_sessions *sessions, const char *id, const char *owner, int64_t workload_id,

@@ -8,12 +8,15 @@
 
 struct error;
 struct exec_sessions;
+struct place_book;
+struct place_claim; // base/places.h
 
 struct exec_session {
     char id[UUID_SIZE];
     char owner[UUID_SIZE]; // the caller's subject
     int64_t workload_id;   // row
     bool has_terminal;
+    int place;                                     // of exec_sessions_take
     int input_fd, output_fd, error_fd, control_fd; // -1: none, or closed; as reconciler.h has them
     pthread_mutex_t input_lock;                    // of who writes, and of input_fd
     // The table's.
@@ -23,12 +26,15 @@ struct exec_session {
     struct exec_session *next;
 };
 
-struct exec_sessions *exec_sessions_create(void);
+struct exec_sessions *exec_sessions_create(struct place_book *book);
 void exec_sessions_destroy(struct exec_sessions *sessions); // NULL is fine; nobody may hold one
 
-// Takes the descriptors over, also where it fails. ERROR_UNAVAILABLE: too many. The caller's id is written to out_id.
-int exec_sessions_add(struct exec_sessions *sessions, const struct exec_session *what, char out_id[UUID_SIZE],
-                      struct error *err);
+// A place for a session, before it is opened. ERROR_UNAVAILABLE: none is left for the caller.
+int exec_sessions_take(struct exec_sessions *sessions, const struct place_claim *claim, int *out_place,
+                       struct error *err);
+void exec_sessions_leave(struct exec_sessions *sessions, int place); // nothing was opened
+// Takes the descriptors and the place over. The session's id is written to out_id.
+void exec_sessions_add(struct exec_sessions *sessions, const struct exec_session *what, char out_id[UUID_SIZE]);
 // The caller's session, held until it is given back; ERROR_NOT_FOUND.
 int exec_sessions_hold(struct exec_sessions *sessions, const char *id, const char *owner, int64_t workload_id,
                        struct exec_session **out_session, struct error *err);

@@ -2,6 +2,7 @@
 // brings what it is told, DELETE hangs up. What is streamed are frames: a byte of what it is, four of its length, the
 // highest first, and the bytes; '1' output, '2' errors, 'x' the end as `STATUS TEXT`, ' ' nothing, to be heard.
 #include "api/access/authenticate.h"
+#include "api/access/authorization.h"
 #include "api/access/response_stream.h"
 #include "api/http/exec_sessions.h"
 #include "api/http/request.h"
@@ -11,6 +12,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/places.h"
 #include "base/timestamp.h"
 #include "reconciler/reconciler.h"
 
@@ -75,10 +77,18 @@ int op_create_exec_session(struct request *req, struct response *res, struct err
         .columns = size_of(req->body, "columns", COLUMNS_DEFAULT),
         .caller = caller,
     };
-    if (record(req, &workload, request.pod_name, words[0], err) < 0 ||
-        reconciler_open_session(req->server->reconciler, &request, req->arena, &opened, err) < 0)
+    struct exec_sessions *sessions = req->server->exec_sessions;
+    struct place_claim claim = access_place_claim(req->caller, -1);
+    int place;
+    if (exec_sessions_take(sessions, &claim, &place, err) < 0)
         return -1;
+    if (record(req, &workload, request.pod_name, words[0], err) < 0 ||
+        reconciler_open_session(req->server->reconciler, &request, req->arena, &opened, err) < 0) {
+        exec_sessions_leave(sessions, place);
+        return -1;
+    }
     struct exec_session session = {.workload_id = workload.id,
+                                   .place = place,
                                    .has_terminal = request.has_terminal,
                                    .input_fd = opened.input_fd,
                                    .output_fd = opened.output_fd,
@@ -87,8 +97,7 @@ int op_create_exec_session(struct request *req, struct response *res, struct err
     char id[UUID_SIZE];
     snprintf(session.owner, sizeof(session.owner), "%s", req->caller->subject_uuid);
     fcntl(session.input_fd, F_SETFL, O_NONBLOCK);
-    if (exec_sessions_add(req->server->exec_sessions, &session, id, err) < 0)
-        return -1;
+    exec_sessions_add(sessions, &session, id);
     return response_json(res, json_pack("{s:s, s:s}", "sessionId", id, "pod", opened.pod_name));
 }
 

@@ -305,6 +305,27 @@ def test_citations_name_what_is_there():
     assert not wrong, "\n".join(wrong)
 
 
+PARTS = {"0": "", "2": "half", "4": "a quarter", "8": "an eighth"}
+
+
+def test_the_table_of_places_is_that_of_the_code():
+    rows = re.findall(
+        r'^PLACE\(\w+, "(.+?)", (\d+), "(.+?)", (\d+), (\d+), (\d+), (\d+), "(.+?)"\)$',
+        (ROOT / "base/places.def").read_text(),
+        re.M,
+    )
+    assert len(rows) == (ROOT / "base/places.def").read_text().count("\nPLACE(")
+    text = (ROOT / "docs/operating.md").read_text()
+    for name, bound, holder, holders, workloads, administrators, seconds, what in rows:
+        row = re.search(rf"^\| `{name}` \|(.*)\|$", text, re.M)
+        assert row, f"docs/operating.md has no row {name}"
+        cells = [cell.strip() for cell in row[1].split("|")]
+        share = f"{PARTS[holders]}, {'an' if holder[0] in 'aeiou' else 'a'} {holder}" if holders != "0" else ""
+        in_all = f"{int(bound):,}" if bound != "0" else cells[1]  # that its holder says at its start
+        assert cells[:5] == [what, in_all, share, PARTS[workloads], PARTS[administrators]], name
+        assert cells[5].split(" ")[0] == (f"{int(seconds):,}" if seconds != "0" else ""), name
+
+
 def test_rules_of_the_scheduler_are_short():
     text = re.sub(r"```.*?```", "", (ROOT / "docs/scheduler.md").read_text(), flags=re.S)
     paragraphs = [" ".join(p.split()) for p in re.split(r"\n\n|\n(?=[-|#])", text) if not p.startswith("|")]

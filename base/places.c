@@ -1,0 +1,223 @@
+#include "base/places.h"
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/condition.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/prometheus.h"
+#include "base/timestamp.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+
+enum {
+    WAKE_MS = 50,
+    WAKES = 20
+};
+static const int64_t TELL_EVERY_US = INT64_C(60) * 1000000;
+
+static const struct row {
+    const char *name;
+    int bound;
+    const char *holder;
+    int holders_part, workloads_part, administrators_part;
+} ROWS[] = {
+#define PLACE(KIND, NAME, BOUND, HOLDER, HOLDERS, WORKLOADS, ADMINISTRATORS, SECONDS, WHAT) \
+    [PLACE_##KIND] = {NAME, BOUND, HOLDER, HOLDERS, WORKLOADS, ADMINISTRATORS},
+#include "base/places.def"
+#undef PLACE
+};
+
+struct place {
+    bool is_taken;
+    uint64_t holder, workload; // hashes: two that collide share a part
+    int socket;
+};
+
+// Of a claim, as it stands.
+struct standing {
+    int taken, holders, workloads, free_place;
+};
+
+void places_init(struct places *places, enum place_kind kind, int count, struct place_book *book)
+{
+    *places = (struct places){.kind = kind, .count = count ? count : ROWS[kind].bound, .book = book};
+    pthread_mutex_init(&places->lock, NULL);
+    condition_init(&places->given_back);
+    places->items = memory_array((size_t)places->count, sizeof(*places->items));
+    if (book)
+        atomic_store(&book->of[kind].bound, places->count);
+}
+
+void places_done(struct places *places)
+{
+    pthread_cond_destroy(&places->given_back);
+    pthread_mutex_destroy(&places->lock);
+    free(places->items);
+}
+
+static bool is_gone(int socket)
+{
+    struct pollfd look = {.fd = socket, .events = POLLRDHUP};
+    return socket >= 0 && poll(&look, 1, 0) > 0;
+}
+
+bool places_is_gone(struct places *places, int place)
+{
+    return is_gone(places->items[place].socket); // written before the place was told
+}
+
+static uint64_t key_of(const char *text)
+{
+    return text ? hash_text(HASH_START, text) : 0;
+}
+
+static struct standing stand(const struct places *places, const struct place_claim *claim)
+{
+    struct standing standing = {.free_place = -1};
+    uint64_t holder = key_of(claim->holder), workload = key_of(claim->workload);
+    for (int i = 0; i < places->count; i++) {
+        const struct place *place = &places->items[i];
+        standing.taken += place->is_taken;
+        standing.holders += place->is_taken && place->holder == holder;
+        standing.workloads += place->is_taken && claim->workload && place->workload == workload;
+        if (!place->is_taken)
+            standing.free_place = i;
+    }
+    return standing;
+}
+
+static int part_of(int count, int part)
+{
+    return part == 0 ? count : count < part ? 1 : count / part;
+}
+
+static bool has_its_part(const struct places *places, const struct standing *standing)
+{
+    return standing->holders >= part_of(places->count, ROWS[places->kind].holders_part);
+}
+
+static bool is_kept(const struct places *places, const struct standing *standing, const struct place_claim *claim)
+{
+    int part = ROWS[places->kind].administrators_part;
+    return part && !claim->is_administrator && standing->taken >= places->count - places->count / part;
+}
+
+// Under the lock, as those below.
+static int take(struct places *places, const struct place_claim *claim, struct standing *out_standing, int *out_place,
+                struct error *err)
+{
+    const struct row *row = &ROWS[places->kind];
+    int count = places->count;
+    struct standing standing = *out_standing = stand(places, claim);
+    if (has_its_part(places, &standing))
+        return error_set(err, ERROR_UNAVAILABLE, "%s: you hold %d, all that one %s may have of %d", row->name,
+                         standing.holders, row->holder, count);
+    if (claim->workload && standing.workloads >= part_of(count, row->workloads_part))
+        return error_set(err, ERROR_UNAVAILABLE, "%s: %d are this workload's, all that one may have of %d", row->name,
+                         standing.workloads, count);
+    if (standing.free_place < 0 || is_kept(places, &standing, claim))
+        return error_set(err, ERROR_UNAVAILABLE, "%s: all %d places are taken", row->name, count);
+    places->items[standing.free_place] =
+        (struct place){true, key_of(claim->holder), key_of(claim->workload), claim->socket};
+    *out_place = standing.free_place;
+    return 0;
+}
+
+// Whether one that is about to be given back is in the way.
+static bool is_worth_waiting(const struct places *places, const struct place_claim *claim,
+                             const struct standing *standing)
+{
+    bool is_own = has_its_part(places, standing);
+    for (int i = 0; i < places->count; i++) {
+        const struct place *place = &places->items[i];
+        if (place->is_taken && (!is_own || place->holder == key_of(claim->holder)) && is_gone(place->socket))
+            return true;
+    }
+    return false;
+}
+
+static void wait_for_one(struct places *places)
+{
+    struct timespec until = condition_after(WAKE_MS);
+    if (places->wake)
+        places->wake(places->wake_context);
+    pthread_cond_timedwait(&places->given_back, &places->lock, &until);
+}
+
+static void count_refusal(const struct places *places, const struct place_claim *claim, const struct standing *standing)
+{
+    if (!places->book)
+        return;
+    struct place_figures *figures = &places->book->of[places->kind];
+    int64_t refused = atomic_fetch_add(&figures->refused, 1) + 1;
+    int_fast64_t now_us = timestamp_monotonic_us(), told_us = atomic_load(&figures->told_us);
+    if ((told_us && now_us - told_us < TELL_EVERY_US) ||
+        !atomic_compare_exchange_strong(&figures->told_us, &told_us, now_us))
+        return;
+    char holder[LOG_TEXT_SIZE];
+    log_write(LOG_WARN, "places",
+              "a place was refused, and who asked has to come again place=%s %s=%s holds=%d taken=%d bound=%d "
+              "refused=%" PRId64,
+              ROWS[places->kind].name, ROWS[places->kind].holder, log_text(claim->holder, holder), standing->holders,
+              standing->taken, places->count, refused - atomic_exchange(&figures->told_refused, refused));
+}
+
+int places_take(struct places *places, const struct place_claim *claim, int *out_place, struct error *err)
+{
+    struct standing standing;
+    pthread_mutex_lock(&places->lock);
+    int rc = take(places, claim, &standing, out_place, err);
+    for (int i = 0; rc < 0 && i < WAKES && is_worth_waiting(places, claim, &standing); i++) {
+        wait_for_one(places);
+        rc = take(places, claim, &standing, out_place, err);
+    }
+    if (rc == 0 && places->book)
+        atomic_fetch_add(&places->book->of[places->kind].taken, 1);
+    pthread_mutex_unlock(&places->lock);
+    if (rc < 0)
+        count_refusal(places, claim, &standing);
+    return rc;
+}
+
+void places_give_back(struct places *places, int place)
+{
+    pthread_mutex_lock(&places->lock);
+    places->items[place] = (struct place){.socket = -1};
+    if (places->book)
+        atomic_fetch_sub(&places->book->of[places->kind].taken, 1);
+    pthread_cond_broadcast(&places->given_back);
+    pthread_mutex_unlock(&places->lock);
+}
+
+static void write_bounds(const struct place_book *book, struct buffer *out)
+{
+    prometheus_head(out, "prorata_places", "gauge", "Places that people share, by what for.");
+    for (int i = 0; i < PLACE_KIND_COUNT; i++)
+        if (atomic_load(&book->of[i].bound))
+            buffer_printf(out, "prorata_places{place=\"%s\"} %d\n", ROWS[i].name, atomic_load(&book->of[i].bound));
+}
+
+static void write_taken(const struct place_book *book, struct buffer *out)
+{
+    prometheus_head(out, "prorata_places_taken", "gauge", "Those of them that are taken.");
+    for (int i = 0; i < PLACE_KIND_COUNT; i++)
+        if (atomic_load(&book->of[i].bound))
+            buffer_printf(out, "prorata_places_taken{place=\"%s\"} %d\n", ROWS[i].name,
+                          atomic_load(&book->of[i].taken));
+}
+
+void place_book_write(const struct place_book *book, struct buffer *out)
+{
+    write_bounds(book, out);
+    write_taken(book, out);
+    prometheus_head(out, "prorata_places_refused_total", "counter",
+                    "Refusals because no place, or no share, was left.");
+    for (int i = 0; i < PLACE_KIND_COUNT; i++)
+        if (atomic_load(&book->of[i].bound))
+            buffer_printf(out, "prorata_places_refused_total{place=\"%s\"} %" PRIdFAST64 "\n", ROWS[i].name,
+                          atomic_load(&book->of[i].refused));
+}

@@ -1,0 +1,66 @@
+// Bounded places, shared so that one who takes many keeps nobody else out. base/places.def is the table: how many there
+// are of a kind, the part that one holder may have, the part that one workload may have, and the last part, which is
+// for administrators of the tenant. Who takes one says for whom; all else is here: the count, the refusal, the figures
+// in /metrics, and a line in the log for what was refused, one a minute and kind. A place may name its holder's socket.
+// Where that is gone its end is near: who finds no place because of it waits for that, a second at most.
+#pragma once
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct buffer;
+struct error;
+
+enum place_kind {
+#define PLACE(KIND, ...) PLACE_##KIND,
+#include "base/places.def"
+#undef PLACE
+    PLACE_KIND_COUNT
+};
+
+// After how long one is given back.
+enum {
+#define PLACE(KIND, NAME, BOUND, HOLDER, HOLDERS, WORKLOADS, ADMINISTRATORS, SECONDS, WHAT) \
+    PLACE_SECONDS_##KIND = SECONDS,
+#include "base/places.def"
+#undef PLACE
+};
+
+// Figures of all kinds. Any thread. All 0 is a new one.
+struct place_book {
+    struct place_figures {
+        atomic_int bound, taken;
+        atomic_int_fast64_t refused, told_refused, told_us; // told: in the log's last line
+    } of[PLACE_KIND_COUNT];
+};
+
+void place_book_write(const struct place_book *book, struct buffer *out);
+
+struct places {
+    enum place_kind kind;
+    pthread_mutex_t lock;
+    pthread_cond_t given_back;
+    int count;
+    struct place *items; // of count
+    struct place_book *book;
+    void (*wake)(void *context); // what waits while it holds one; NULL: it looks often enough
+    void *wake_context;
+};
+
+// Who takes a place. Texts end with the call.
+struct place_claim {
+    const char *holder;
+    const char *workload; // NULL: of none
+    bool is_administrator;
+    int socket; // the holder's own as long as it has the place; -1: not known
+};
+
+// count 0: the row's. book NULL: there are no figures; else it outlives them.
+void places_init(struct places *places, enum place_kind kind, int count, struct place_book *book);
+void places_done(struct places *places);
+// Sets out_place, to be given back. ERROR_UNAVAILABLE where none is left for the claim. O(places).
+int places_take(struct places *places, const struct place_claim *claim, int *out_place, struct error *err);
+void places_give_back(struct places *places, int place);
+// Whether the peer of the place's socket has gone, or sends no more.
+bool places_is_gone(struct places *places, int place);
