@@ -263,8 +263,8 @@ static void take_signals(struct supervisor *supervisor)
     while (read(supervisor->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
         if (info.ssi_signo == SIGTERM)
             begin_stop(supervisor);
-        else if (info.ssi_signo == SIGUSR1 && supervisor->is_running)
-            sessions_connect(&supervisor->sessions, supervisor->uuid);
+        else if (info.ssi_signo == SIGUSR1)
+            sessions_connect(&supervisor->sessions, supervisor->uuid, supervisor->is_running);
         else
             reap(supervisor);
     }

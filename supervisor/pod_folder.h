@@ -42,12 +42,14 @@
 // A datagram socket beside the pods' folders: a supervisor sends its pod's uuid when its state has a new record.
 #define POD_WAKE_SOCKET "wake"
 
-// A socket there, on which the server waits for a supervisor that it has sent SIGUSR1. The supervisor sends its pod's
-// uuid, with POD_SESSION_FULL behind it where it has POD_SESSIONS_MAX sessions already and closes at once; the server
-// the words of a command, each ended by a zero byte, with one descriptor, a terminal's, or three: input, output,
+// A socket there, its name ends in a pod's uuid, on which the server waits for the supervisor of that pod, to which it
+// has sent SIGUSR1. The supervisor sends the uuid. Behind it stands POD_SESSION_FULL where it has POD_SESSIONS_MAX
+// sessions already, or POD_SESSION_OVER where the pod's command does not run; then it closes at once. Else the server
+// sends the words of a command, each ended by a zero byte, with one descriptor, a terminal's, or three: input, output,
 // errors. The supervisor answers with `STATUS TEXT` when the command is over or could not be started.
-#define POD_SESSION_SOCKET "session"
+#define POD_SESSION_SOCKET "session-"
 #define POD_SESSION_FULL "!"
+#define POD_SESSION_OVER "."
 
 enum {
     POD_SESSIONS_MAX = 16, // side by side, of a pod

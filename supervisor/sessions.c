@@ -18,22 +18,25 @@ enum {
     BY_SIGNAL = 128
 };
 
-void sessions_connect(struct sessions *sessions, const char *uuid)
+void sessions_connect(struct sessions *sessions, const char *uuid, bool is_running)
 {
     struct session *session = sessions->items;
     while (session < sessions->items + POD_SESSIONS_MAX && session->fd)
         session++;
-    bool is_full = session == sessions->items + POD_SESSIONS_MAX;
+    const char *refusal = !is_running                                     ? POD_SESSION_OVER
+                          : session == sessions->items + POD_SESSIONS_MAX ? POD_SESSION_FULL
+                                                                          : "";
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return; // the server waits a moment, and gives up
     char text[128];
-    int length = snprintf(text, sizeof(text), "%s%s", uuid, is_full ? POD_SESSION_FULL : "");
+    int length = snprintf(text, sizeof(text), "%s%s", uuid, refusal);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" POD_SESSION_SOCKET, POD_HOME_FD);
+    snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" POD_SESSION_SOCKET "%s", POD_HOME_FD,
+             uuid);
     bool is_told = connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 &&
                    send(fd, text, (size_t)length, MSG_NOSIGNAL) == length;
-    if (is_told && !is_full)
+    if (is_told && !refusal[0])
         *session = (struct session){.fd = fd};
     else
         close(fd);

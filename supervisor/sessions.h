@@ -5,6 +5,7 @@
 #pragma once
 #include "supervisor/command.h"
 #include "supervisor/pod_folder.h"
+#include <stdbool.h>
 
 struct session {
     int fd;    // the connection; 0: none
@@ -17,7 +18,8 @@ struct sessions {
 
 struct pollfd;
 
-void sessions_connect(struct sessions *sessions, const char *uuid);
+// The server asks for one; it is told so at once where there is none to be had, or the command does not run.
+void sessions_connect(struct sessions *sessions, const char *uuid, bool is_running);
 // Adds what is to be waited for; returns how many.
 int sessions_poll(const struct sessions *sessions, struct pollfd *fds);
 // Takes what has come up.

@@ -373,7 +373,7 @@ static int check(void *backend, const struct backend_pod *pod, struct error *err
 static void destroy(void *backend)
 {
     struct local *local = backend;
-    const int fds[] = {local->home_fd, local->epoll_fd, local->wake_fd, local->socket_fd, local->session_fd};
+    const int fds[] = {local->home_fd, local->epoll_fd, local->wake_fd, local->socket_fd};
     inference_relay_destroy(local->relay);
     local_pods_done(&local->pods);
     images_destroy(local->images);
@@ -389,7 +389,7 @@ static void destroy(void *backend)
     backend_facts_done(&local->facts);
     free(local->seen);
     pthread_mutex_destroy(&local->lock);
-    pthread_mutex_destroy(&local->session_lock);
+    session_calls_done(&local->session_calls);
     free(local);
 }
 
@@ -462,8 +462,8 @@ int local_create(const struct local_options *options, struct backend *out_backen
     holding_open(local);
     local->next_group = timestamp_now_ms(); // another server's run may have used the first ones
     pthread_mutex_init(&local->lock, NULL);
-    pthread_mutex_init(&local->session_lock, NULL);
-    local->session_fd = local->start_marks.fd = -1;
+    session_calls_init(&local->session_calls);
+    local->start_marks.fd = -1;
     local_pods_init(&local->pods);
     local->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     local->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -471,18 +471,16 @@ int local_create(const struct local_options *options, struct backend *out_backen
     local->home_fd = pod_folder_open_home(options->home, &local->socket_fd, err);
     if (local->home_fd >= 0)
         start_marks_open(&local->start_marks, local->home_fd);
-    if (local->home_fd >= 0)
-        local->session_fd = sessions_listen(local->home_fd, err);
     local->logs = log_keeper_create(local->home_fd, &options->logs, report_log, local);
     struct disk_bounds bounds = {options->data, options->homes, options->disk_reserve, options->home_project};
     local->disks = disk_watch_create(&bounds, report_disk, local);
     *out_backend = (struct backend){.ops = &OPS, .self = local};
-    if (local->session_fd >= 0 && addresses_open(local, err) < 0) {
+    if (local->home_fd >= 0 && addresses_open(local, err) < 0) {
         destroy(local);
         *out_backend = (struct backend){0};
         return -1;
     }
-    if (local->session_fd >= 0 && add_to_epoll(local, local->wake_fd, &local->wake_fd) &&
+    if (local->home_fd >= 0 && add_to_epoll(local, local->wake_fd, &local->wake_fd) &&
         add_to_epoll(local, local->socket_fd, &local->socket_fd))
         return 0;
     if (local->home_fd >= 0)

@@ -7,6 +7,7 @@
 #include "backends/local/pods/local_pods.h"
 #include "backends/local/pods/log_keeper.h"
 #include "backends/local/pods/pod_folder.h"
+#include "backends/local/pods/session_calls.h"
 #include "backends/local/specification/homes.h"
 #include "backends/local/start_marks.h"
 
@@ -37,8 +38,7 @@ struct local {
     pthread_t thread;
     bool has_thread, stopping;
     int epoll_fd, wake_fd, socket_fd;
-    pthread_mutex_t session_lock; // of who calls a supervisor
-    int session_fd;
+    struct session_calls session_calls;
     backend_wake_fn wake;
     void *wake_context;
     struct local_pods pods;

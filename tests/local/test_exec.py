@@ -3,10 +3,12 @@
 import concurrent.futures
 import os
 import pathlib
+import re
+import signal
 
 import pytest
 from people import make_person
-from pods import events_of, processes_of, read_quietly, submit, supervisors_of, wait_log
+from pods import events_of, pods_of, processes_of, read_quietly, submit, supervisors_of, wait_log
 from servers import ADMIN, Client
 from shells import Terminal, call, give_input, open_session, read_session
 from test_images import IMAGE, Runtime
@@ -353,3 +355,51 @@ def test_a_shell_in_a_container(start, folder):
     assert [call["words"] for call in runtime.calls("exec")] == [
         ["exec", "-i", f"prorata-{uuid}", "/bin/echo", "inside"]
     ]
+
+
+def test_a_pod_that_is_put_away_says_at_once_that_it_does_not_run(start, folder):
+    """Its container is not gone yet, and so it counts as running."""
+    runtime = Runtime(folder)
+    (runtime.folder / "kept").touch()
+    server = start(**runtime.install("docker"))
+    workload = submit(server, "job", "echo up", gpus=0, spec={"image": IMAGE, "backoffLimit": 0})
+    server.wait_for("its container's removal", lambda: runtime.calls("rm"))
+    message = open_session(server, workload, "true", expect=409)
+    (runtime.folder / "kept").unlink()
+    assert message == "job-0-0: the pod does not run"
+
+
+def test_a_pod_that_does_not_answer_holds_up_no_other(machine, runs):
+    """Whoever asks for the silent one is still waiting when another pod's shell is open."""
+    silent = submit(machine, "silent", SLEEPS, gpus=0)
+    wait_log(machine, silent, "up")
+    machine.wait_phase(silent, "Running")
+    (uuid,) = [pod["id"] for pod in pods_of(machine, silent)]
+    supervisor = supervisors_of(machine)[uuid]
+
+    def is_called():
+        status = pathlib.Path(f"/proc/{supervisor}/status").read_text()
+        return int(re.search(r"^ShdPnd:\s*(\w+)", status, re.M)[1], 16) >> (signal.SIGUSR1 - 1) & 1
+
+    def ask(_):
+        return machine.post(f"/api/v1/workloads/{silent}/exec", {"command": ["true"]}).status
+
+    def opens_meanwhile():
+        with concurrent.futures.ThreadPoolExecutor(6) as threads:
+            asked = [threads.submit(ask, i) for i in range(6)]
+            machine.wait_for("one is asked for", is_called)
+            session = open_session(machine, runs, "true")
+            was_open = not any(answer.done() for answer in asked)
+            assert {answer.result() for answer in asked} == {503}
+            assert read_session(machine, runs, session)[2] == "0 "
+        os.kill(supervisor, signal.SIGCONT)
+        machine.wait_for("the call is taken", lambda: not is_called())
+        os.kill(supervisor, signal.SIGSTOP)
+        return was_open
+
+    os.kill(supervisor, signal.SIGSTOP)
+    try:
+        machine.wait_for("a shell while others wait", opens_meanwhile)
+    finally:
+        os.kill(supervisor, signal.SIGCONT)
+    machine.wait_for("the shell", lambda: ask(0) == 201)

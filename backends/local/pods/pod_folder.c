@@ -182,9 +182,12 @@ static bool keep_spare(int home_fd, struct pod_spares *spares, const char *uuid,
 bool pod_folder_forget(int home_fd, struct pod_spares *spares, const char *uuid)
 {
     struct log_size log;
+    char session[sizeof(POD_SESSION_SOCKET) + UUID_SIZE];
     int folder_fd = open_folder(home_fd, uuid);
     if (folder_fd < 0)
         return false;
+    snprintf(session, sizeof(session), POD_SESSION_SOCKET "%.36s", uuid);
+    (void)unlinkat(home_fd, session, 0); // of a server that was killed
     (void)unlinkat(folder_fd, POD_STOP_FILE, 0);
     (void)unlinkat(folder_fd, POD_ENVIRONMENT_FILE, 0);
     (void)unlinkat(folder_fd, POD_ROW_FILE, 0);

@@ -29,20 +29,6 @@ enum {
     TERMINAL_NAME_SIZE = 64
 };
 
-int sessions_listen(int home_fd, struct error *err)
-{
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" POD_SESSION_SOCKET, home_fd);
-    (void)unlinkat(home_fd, POD_SESSION_SOCKET, 0); // of the server before
-    if (fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 && listen(fd, BACKLOG) == 0)
-        return fd;
-    error_set(err, ERROR_INVALID, "the socket for shells in pods: %s", strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
 // The supervisor of a pod that runs, and the container it is in.
 static int find_supervisor(struct local *local, const char *uuid, pid_t *out_pid, int *out_pidfd,
                            struct pod_state *out_state, struct error *err)
@@ -62,45 +48,106 @@ static int find_supervisor(struct local *local, const char *uuid, pid_t *out_pid
     return 0;
 }
 
-static bool is_from(int fd, pid_t supervisor, const char *uuid, bool *out_is_full)
+static int left_ms(int64_t until_us)
 {
-    char text[UUID_SIZE + sizeof(POD_SESSION_FULL)] = "";
-    size_t length = strlen(uuid);
-    struct ucred peer;
-    socklen_t size = sizeof(peer);
-    struct pollfd wanted = {.fd = fd, .events = POLLIN};
-    bool is_here = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == supervisor &&
-                   poll(&wanted, 1, ANSWER_MS) == 1 && recv(fd, text, sizeof(text) - 1, MSG_DONTWAIT) > 0 &&
-                   strncmp(text, uuid, length) == 0;
-    *out_is_full = is_here && strcmp(text + length, POD_SESSION_FULL) == 0;
-    return is_here && (*out_is_full || !text[length]);
+    int64_t left = (until_us - timestamp_monotonic_us()) / 1000;
+    return left > 0 ? (int)left : 0;
 }
 
-// One at a time: who comes is the one that was called.
-static int call(struct local *local, pid_t supervisor, int pidfd, const char *uuid, int *out_fd, struct error *err)
+// What the supervisor says behind its pod's uuid. False: it is somebody else, or late.
+static bool hear(int fd, pid_t supervisor, const char *uuid, int64_t until_us, char *out_said, size_t size)
+{
+    char text[UUID_SIZE + 1] = "";
+    size_t length = strlen(uuid);
+    struct ucred peer;
+    socklen_t peer_size = sizeof(peer);
+    struct pollfd wanted = {.fd = fd, .events = POLLIN};
+    bool is_here = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) == 0 && peer.pid == supervisor &&
+                   poll(&wanted, 1, left_ms(until_us)) == 1 && recv(fd, text, sizeof(text) - 1, MSG_DONTWAIT) > 0 &&
+                   strncmp(text, uuid, length) == 0;
+    if (is_here)
+        snprintf(out_said, size, "%s", text + length);
+    return is_here;
+}
+
+// The supervisor's connection; -1: it does not come, or *out_is_over: it has ended.
+static int accept_supervisor(int listen_fd, pid_t supervisor, int pidfd, const char *uuid, char *out_said, size_t size,
+                             bool *out_is_over)
 {
     int64_t until_us = timestamp_monotonic_us() + ANSWER_MS * 1000LL;
-    int found = -1;
-    bool is_full = false;
-    pthread_mutex_lock(&local->session_lock);
-    if (pidfd_send_signal(pidfd, SIGUSR1, NULL, 0) == 0)
-        for (int64_t left_ms; found < 0 && (left_ms = (until_us - timestamp_monotonic_us()) / 1000) > 0;) {
-            struct pollfd wanted = {.fd = local->session_fd, .events = POLLIN};
-            if (poll(&wanted, 1, (int)left_ms) <= 0)
-                continue;
-            int fd = accept4(local->session_fd, NULL, NULL, SOCK_CLOEXEC);
-            if (fd >= 0 && is_from(fd, supervisor, uuid, &is_full))
-                found = fd;
-            else if (fd >= 0)
-                close(fd); // one that was late
-        }
-    pthread_mutex_unlock(&local->session_lock);
-    if (is_full) {
-        close(found);
-        return error_set(err, ERROR_TOO_MANY, "the pod has %d sessions already: end one first", POD_SESSIONS_MAX);
+    while (left_ms(until_us) > 0) {
+        struct pollfd wanted[] = {{.fd = listen_fd, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
+        if (poll(wanted, 2, left_ms(until_us)) <= 0)
+            continue;
+        int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
+        if (fd >= 0 && hear(fd, supervisor, uuid, until_us, out_said, size))
+            return fd;
+        if (fd >= 0)
+            close(fd);
+        else if ((*out_is_over = wanted[1].revents != 0))
+            return -1;
     }
-    *out_fd = found;
-    return found >= 0 ? 0 : error_set(err, ERROR_UNAVAILABLE, "the pod's supervisor does not answer");
+    return -1;
+}
+
+static int call_supervisor(int listen_fd, pid_t supervisor, int pidfd, const char *uuid, int *out_fd, struct error *err)
+{
+    char said[2] = "";
+    bool is_over = false;
+    int fd = -1;
+    if (pidfd_send_signal(pidfd, SIGUSR1, NULL, 0) < 0)
+        is_over = errno == ESRCH;
+    else
+        fd = accept_supervisor(listen_fd, supervisor, pidfd, uuid, said, sizeof(said), &is_over);
+    if (fd >= 0 && !said[0]) {
+        *out_fd = fd;
+        return 0;
+    }
+    if (fd >= 0)
+        close(fd);
+    if (is_over || strcmp(said, POD_SESSION_OVER) == 0)
+        return error_set(err, ERROR_CONFLICT, "the pod does not run");
+    if (strcmp(said, POD_SESSION_FULL) == 0)
+        return error_set(err, ERROR_TOO_MANY, "the pod has %d sessions already: end one first", POD_SESSIONS_MAX);
+    return error_set(err, ERROR_UNAVAILABLE, "the pod's supervisor does not answer");
+}
+
+static int listen_for(int home_fd, const char *uuid)
+{
+    char name[sizeof(POD_SESSION_SOCKET) + UUID_SIZE];
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    snprintf(name, sizeof(name), POD_SESSION_SOCKET "%s", uuid);
+    snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", home_fd, name);
+    (void)unlinkat(home_fd, name, 0); // of the server before
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 && listen(fd, BACKLOG) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+static void stop_listening(int home_fd, const char *uuid, int fd)
+{
+    char name[sizeof(POD_SESSION_SOCKET) + UUID_SIZE];
+    snprintf(name, sizeof(name), POD_SESSION_SOCKET "%s", uuid);
+    (void)unlinkat(home_fd, name, 0);
+    close(fd);
+}
+
+// A pod that does not answer holds up nobody but those who ask for the same one.
+static int call(struct local *local, pid_t supervisor, int pidfd, const char *uuid, int *out_fd, struct error *err)
+{
+    struct session_call own = {.uuid = uuid};
+    if (!session_calls_begin(&local->session_calls, &own, ANSWER_MS))
+        return error_set(err, ERROR_UNAVAILABLE, "the pod's supervisor does not answer");
+    int fd = listen_for(local->home_fd, uuid);
+    int rc = fd >= 0 ? call_supervisor(fd, supervisor, pidfd, uuid, out_fd, err)
+                     : error_set(err, ERROR_UNAVAILABLE, "the socket for shells in the pod: %s", strerror(errno));
+    if (fd >= 0)
+        stop_listening(local->home_fd, uuid, fd);
+    session_calls_end(&local->session_calls, &own);
+    return rc;
 }
 
 // A terminal's two sides.

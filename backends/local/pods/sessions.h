@@ -5,8 +5,6 @@
 
 struct local;
 
-// The socket on which supervisors come, beside the pods' folders. -1: err.
-int sessions_listen(int home_fd, struct error *err);
 // backend: a struct local. By the rules alone, as session_user.h has them.
 int sessions_check_caller(void *backend, const struct backend_pod *pod, const struct backend_caller *caller,
                           struct error *err);
