@@ -35,6 +35,8 @@ struct place {
     bool is_taken;
     uint64_t holder, workload; // hashes: two that collide share a part
     int socket;
+    int held; // by its holder, this one with them
+    int64_t moved_ms, idle_ms;
 };
 
 // Of a claim, as it stands.
@@ -100,10 +102,22 @@ static bool has_its_part(const struct places *places, const struct standing *sta
     return standing->holders >= part_of(places->count, ROWS[places->kind].holders_part);
 }
 
+static bool has_workloads_part(const struct places *places, const struct standing *standing)
+{
+    return standing->workloads >= part_of(places->count, ROWS[places->kind].workloads_part);
+}
+
 static bool is_kept(const struct places *places, const struct standing *standing, const struct place_claim *claim)
 {
     int part = ROWS[places->kind].administrators_part;
     return part && !claim->is_administrator && standing->taken >= places->count - places->count / part;
+}
+
+static void count_held(struct places *places, uint64_t holder, int more)
+{
+    for (int i = 0; i < places->count; i++)
+        if (places->items[i].is_taken && places->items[i].holder == holder)
+            places->items[i].held += more;
 }
 
 // Under the lock, as those below.
@@ -116,13 +130,18 @@ static int take(struct places *places, const struct place_claim *claim, struct s
     if (has_its_part(places, &standing))
         return error_set(err, ERROR_UNAVAILABLE, "%s: you hold %d, all that one %s may have of %d", row->name,
                          standing.holders, row->holder, count);
-    if (claim->workload && standing.workloads >= part_of(count, row->workloads_part))
+    if (has_workloads_part(places, &standing))
         return error_set(err, ERROR_UNAVAILABLE, "%s: %d are this workload's, all that one may have of %d", row->name,
                          standing.workloads, count);
     if (standing.free_place < 0 || is_kept(places, &standing, claim))
         return error_set(err, ERROR_UNAVAILABLE, "%s: all %d places are taken", row->name, count);
-    places->items[standing.free_place] =
-        (struct place){true, key_of(claim->holder), key_of(claim->workload), claim->socket};
+    places->items[standing.free_place] = (struct place){.is_taken = true,
+                                                        .holder = key_of(claim->holder),
+                                                        .workload = key_of(claim->workload),
+                                                        .socket = claim->socket,
+                                                        .held = standing.holders,
+                                                        .idle_ms = INT64_MAX};
+    count_held(places, key_of(claim->holder), 1);
     *out_place = standing.free_place;
     return 0;
 }
@@ -160,7 +179,7 @@ static void count_refusal(const struct places *places, const struct place_claim 
         return;
     char holder[LOG_TEXT_SIZE];
     log_write(LOG_WARN, "places",
-              "a place was refused, and who asked has to come again place=%s %s=%s holds=%d taken=%d bound=%d "
+              "places are scarce: who asked was refused, or another gave way place=%s %s=%s holds=%d taken=%d bound=%d "
               "refused=%" PRId64,
               ROWS[places->kind].name, ROWS[places->kind].holder, log_text(claim->holder, holder), standing->holders,
               standing->taken, places->count, refused - atomic_exchange(&figures->told_refused, refused));
@@ -186,11 +205,61 @@ int places_take(struct places *places, const struct place_claim *claim, int *out
 void places_give_back(struct places *places, int place)
 {
     pthread_mutex_lock(&places->lock);
+    count_held(places, places->items[place].holder, -1);
     places->items[place] = (struct place){.socket = -1};
     if (places->book)
         atomic_fetch_sub(&places->book->of[places->kind].taken, 1);
     pthread_cond_broadcast(&places->given_back);
     pthread_mutex_unlock(&places->lock);
+}
+
+void places_note_use(struct places *places, int place, int64_t moved_ms, int64_t idle_ms)
+{
+    pthread_mutex_lock(&places->lock);
+    places->items[place].moved_ms = moved_ms;
+    places->items[place].idle_ms = idle_ms;
+    pthread_mutex_unlock(&places->lock);
+}
+
+static bool gives_way_before(const struct place *a, const struct place *b, int64_t now_ms)
+{
+    bool is_a_idle = a->idle_ms <= now_ms, is_b_idle = b->idle_ms <= now_ms;
+    if (is_a_idle != is_b_idle)
+        return is_a_idle;
+    if (a->held != b->held)
+        return a->held > b->held;
+    return a->moved_ms < b->moved_ms;
+}
+
+static int find_way(const struct places *places, const struct place_claim *claim, const struct standing *standing,
+                    int64_t now_ms)
+{
+    bool is_own_alone = has_its_part(places, standing), is_workload_alone = has_workloads_part(places, standing);
+    uint64_t holder = key_of(claim->holder), workload = key_of(claim->workload);
+    int found = -1;
+    if (!is_own_alone && !is_workload_alone && standing->free_place >= 0)
+        return -1;
+    for (int i = 0; i < places->count; i++) {
+        const struct place *place = &places->items[i];
+        bool is_idle_own = place->holder == holder && place->idle_ms <= now_ms;
+        bool may_go = is_own_alone ? is_idle_own : is_idle_own || place->held > standing->holders + 1;
+        if (is_workload_alone && place->workload != workload)
+            may_go = false;
+        if (place->is_taken && may_go && (found < 0 || gives_way_before(place, &places->items[found], now_ms)))
+            found = i;
+    }
+    return found;
+}
+
+int places_find_way(struct places *places, const struct place_claim *claim, int64_t now_ms)
+{
+    pthread_mutex_lock(&places->lock);
+    struct standing standing = stand(places, claim);
+    int found = find_way(places, claim, &standing, now_ms);
+    pthread_mutex_unlock(&places->lock);
+    if (found >= 0)
+        count_refusal(places, claim, &standing);
+    return found;
 }
 
 static void write_bounds(const struct place_book *book, struct buffer *out)
@@ -215,7 +284,7 @@ void place_book_write(const struct place_book *book, struct buffer *out)
     write_bounds(book, out);
     write_taken(book, out);
     prometheus_head(out, "prorata_places_refused_total", "counter",
-                    "Refusals because no place, or no share, was left.");
+                    "Refusals, and places taken back for others, because too few were left.");
     for (int i = 0; i < PLACE_KIND_COUNT; i++)
         if (atomic_load(&book->of[i].bound))
             buffer_printf(out, "prorata_places_refused_total{place=\"%s\"} %" PRIdFAST64 "\n", ROWS[i].name,

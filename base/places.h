@@ -1,8 +1,11 @@
 // Bounded places, shared so that one who takes many keeps nobody else out. base/places.def is the table: how many there
 // are of a kind, the part that one holder may have, the part that one workload may have, and the last part, which is
 // for administrators of the tenant. Who takes one says for whom; all else is here: the count, the refusal, the figures
-// in /metrics, and a line in the log for what was refused, one a minute and kind. A place may name its holder's socket.
-// Where that is gone its end is near: who finds no place because of it waits for that, a second at most.
+// in /metrics, and a line in the log for what was refused, one a minute and kind.
+//
+// Where places are held without being used, an idle one may give way to who finds none: places_find_way.
+// A place may name its holder's socket. Where that is gone its end is near: who finds no place because of it waits for
+// that, a second at most.
 #pragma once
 #include <pthread.h>
 #include <stdatomic.h>
@@ -62,5 +65,12 @@ void places_done(struct places *places);
 // Sets out_place, to be given back. ERROR_UNAVAILABLE where none is left for the claim. O(places).
 int places_take(struct places *places, const struct place_claim *claim, int *out_place, struct error *err);
 void places_give_back(struct places *places, int place);
+// The place was used last at moved_ms, and counts as idle from idle_ms on (INT64_MAX: not by itself); both monotonic.
+void places_note_use(struct places *places, int place, int64_t moved_ms, int64_t idle_ms);
+// A place whose holder has to let it go, so that the claim gets one; -1: it needs none, or there is none. Where the
+// claim's holder has used up their share it is one of their own that is idle. Else it is any (where the workload's
+// share is used up, any of the workload's) of a holder who has at least two more: idle ones first; then of who has
+// most; then the one that has been silent the longest. Counts as a refusal. O(places).
+int places_find_way(struct places *places, const struct place_claim *claim, int64_t now_ms);
 // Whether the peer of the place's socket has gone, or sends no more.
 bool places_is_gone(struct places *places, int place);

@@ -6,6 +6,7 @@ struct arena;
 struct backend_vault;
 struct data_folder;
 struct db;
+struct place_book;
 struct settings;
 
 struct backend_site {
@@ -16,4 +17,5 @@ struct backend_site {
     bool is_first;                     // the first start in this folder
     bool is_new;                       // or the first with this backend: it has no nodes yet
     const struct backend_vault *vault; // outlives the backend
+    struct place_book *places;         // likewise
 };

@@ -210,6 +210,7 @@ int local_backend_create(const struct backend_site *site, struct backend *out_ba
         options.mpi_agent =
             arena_printf(arena, "%.*s/prorata-mpi-agent", (int)(strrchr(options.supervisor, '/') - options.supervisor),
                          options.supervisor);
+    options.places = site->places;
     options.inference_address = settings->local_inference_address;
     options.unkillable_ms = (int64_t)(settings->local_unkillable_s * 1000);
     if (local_users_choose(settings, site->db, site->is_first, arena, &options.users, err) < 0)

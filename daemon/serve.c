@@ -114,7 +114,8 @@ static int fill_database(struct daemon *daemon, struct error *err)
                                 .arena = &daemon->arena,
                                 .is_first = daemon->is_first,
                                 .is_new = daemon->is_first || has_changed,
-                                .vault = &daemon->vault};
+                                .vault = &daemon->vault,
+                                .places = &daemon->server.places};
     if (daemon->kind->create(&site, &daemon->backend, err) < 0)
         return -1;
     if (!daemon->is_first)

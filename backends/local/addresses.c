@@ -22,7 +22,8 @@ static void note_call(void *context)
 
 int addresses_open(struct local *local, struct error *err)
 {
-    return inference_relay_create(local->options.inference_address, note_call, local, &local->relay, err);
+    return inference_relay_create(local->options.inference_address, local->options.places, note_call, local,
+                                  &local->relay, err);
 }
 
 int addresses_choose(void *backend, const char *workload_uuid, char *out, size_t size, struct error *err)

@@ -90,6 +90,94 @@ static void test_one_that_is_gone_is_waited_for(void)
     places_done(&places);
 }
 
+enum {
+    NOW = 1000
+};
+
+// In the order in which they take: holder, workload, when it moved last, whether it is idle; then who asks for a place.
+static const struct way_case {
+    const char *name;
+    struct {
+        const char *holder, *workload;
+        int64_t moved_ms;
+        bool is_idle;
+    } held[8];
+    const char *holder, *workload;
+    int want; // -1: nobody gives way
+} WAYS[] = {
+    {"a free place needs none", {{"a", "w", 1, true}, {"b", "w", 2, true}}, "c", "v", -1},
+    {"of one's own share the one that is idle the longest",
+     {{"a", "w", 3, true}, {"b", "v", 1, true}, {"a", "v", 2, true}},
+     "a",
+     "w",
+     2},
+    {"of one's own share none that is in use",
+     {{"a", "w", 1, false}, {"a", "v", 2, false}, {"b", "w", 1, true}},
+     "a",
+     "w",
+     -1},
+    {"the workload's share: of its own ones alone",
+     {{"a", "w", 5, true}, {"a", "w", 4, true}, {"b", "w", 9, false}, {"b", "w", 3, false}, {"c", "v", 1, true}},
+     "d",
+     "w",
+     1},
+    {"all are taken: idle ones first",
+     {{"a", "w", 1, false},
+      {"a", "w", 2, false},
+      {"b", "w", 3, false},
+      {"b", "w", 7, true},
+      {"c", "v", 4, false},
+      {"c", "v", 5, true},
+      {"d", "v", 6, false},
+      {"d", "v", 8, false}},
+     "e",
+     "v",
+     5},
+    {"none is idle: the longest silent of who holds two more",
+     {{"a", "w", 9, false},
+      {"a", "w", 2, false},
+      {"b", "w", 3, false},
+      {"c", "w", 1, false},
+      {"c", "v", 4, false},
+      {"d", "v", 5, false},
+      {"d", "v", 6, false},
+      {"e", "v", 1, false}},
+     "f",
+     "x",
+     3},
+    {"one more is not enough",
+     {{"a", "w", 1, false}, {"b", "w", 1, false}, {"c", "w", 1, false}, {"d", "w", 1, false}},
+     "e",
+     "w",
+     -1},
+};
+
+static void test_who_gives_way(void)
+{
+    for (size_t i = 0; i < COUNT(WAYS); i++) {
+        const struct way_case *row = &WAYS[i];
+        struct places places;
+        struct error err = {0};
+        int taken[8] = {0}, want = -1;
+        places_init(&places, PLACE_INFERENCES, 8, NULL);
+        for (int k = 0; k < 8 && row->held[k].holder; k++) {
+            struct place_claim claim = {.holder = row->held[k].holder, .workload = row->held[k].workload, .socket = -1};
+            check_int(places_take(&places, &claim, &taken[k], &err), 0, "%s: %d", row->name, k);
+            places_note_use(&places, taken[k], row->held[k].moved_ms, row->held[k].is_idle ? NOW : INT64_MAX);
+            if (k == row->want)
+                want = taken[k];
+        }
+        struct place_claim claim = {.holder = row->holder, .workload = row->workload, .socket = -1};
+        int way = places_find_way(&places, &claim, NOW);
+        check_int(way, want, "%s", row->name);
+        if (way >= 0)
+            places_give_back(&places, way);
+        if (way >= 0)
+            check_int(places_take(&places, &claim, &way, &err), 0, "%s: it has a place", row->name);
+        places_done(&places);
+    }
+}
+
 static void test_figures(void)
 {
     struct place_book book = {0};
@@ -113,6 +201,7 @@ int main(void)
     test_shares();
     test_messages();
     test_one_that_is_gone_is_waited_for();
+    test_who_gives_way();
     test_figures();
     return check_finish();
 }

@@ -1,3 +1,4 @@
+#include "backends/local/serving/callers.h"
 #include "backends/local/serving/listener.h"
 #include "backends/local/serving/relay_state.h"
 #include "base/arena.h"
@@ -9,6 +10,11 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+enum {
+    ANSWER_GOES_ON_MS = 5000 // after its last byte
+};
+static const int64_t SILENT_MS = PLACE_SECONDS_INFERENCES * INT64_C(1000);
 
 static void close_end(struct relay *relay, struct end *end)
 {
@@ -33,7 +39,8 @@ static void end_connection(struct relay *relay, struct connection *connection)
         service->waiting--;
     service->quiet_since_ms = relay_now_ms();
     connection->is_dead = true;
-    relay->connection_count--;
+    relay->holders[connection->place] = NULL;
+    places_give_back(&relay->places, connection->place);
 }
 
 static bool begin_connect(struct relay *relay, struct connection *connection)
@@ -65,6 +72,26 @@ static void try_targets(struct relay *relay, struct connection *connection)
             return;
 }
 
+// Whether a place is had, for which another's connection may have ended.
+static bool take_place(struct relay *relay, const struct held_service *service, int fd, int *out_place)
+{
+    char caller[CALLER_SIZE];
+    caller_of(fd, caller);
+    struct place_claim claim = {.holder = caller, .workload = service->uuid, .socket = -1};
+    int way = places_find_way(&relay->places, &claim, relay_now_ms());
+    if (way >= 0)
+        end_connection(relay, relay->holders[way]);
+    return places_take(&relay->places, &claim, out_place, NULL) == 0;
+}
+
+// Idle is a connection on which nothing was asked, or what was asked has been answered a while ago.
+static void note_use(struct relay *relay, struct connection *connection, bool is_asked)
+{
+    connection->moved_ms = relay_now_ms();
+    places_note_use(&relay->places, connection->place, connection->moved_ms,
+                    is_asked ? INT64_MAX : connection->moved_ms + (connection->is_open ? ANSWER_GOES_ON_MS : 0));
+}
+
 void connections_accept(struct relay *relay, struct held_service *service)
 {
     int fd = accept4(service->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -73,18 +100,21 @@ void connections_accept(struct relay *relay, struct held_service *service)
             relay_watch(relay, &service->listener, 0); // the next tick listens again
         return;
     }
-    if (relay->connection_count >= RELAY_CONNECTIONS_MAX) {
+    int place;
+    if (!take_place(relay, service, fd, &place)) {
         close(fd);
         return;
     }
     struct connection *connection = memory_array(1, sizeof(*connection));
     connection->service = service;
+    connection->place = place;
     connection->client = (struct end){.kind = END_CLIENT, .fd = fd, .owner = connection};
     connection->replica = (struct end){.kind = END_REPLICA, .fd = -1, .owner = connection};
     connection->until_ms = relay_now_ms() + service->wait_ms;
     connection->next = relay->connections;
     relay->connections = connection;
-    relay->connection_count++;
+    relay->holders[place] = connection;
+    note_use(relay, connection, false);
     service->waiting++;
     relay_watch(relay, &connection->client, EPOLLRDHUP);
     try_targets(relay, connection);
@@ -93,7 +123,7 @@ void connections_accept(struct relay *relay, struct held_service *service)
 }
 
 // From one end towards the other, as far as both go. False: it is broken.
-static bool pump(struct end *source, struct end *sink, struct pipe_buffer *buffer)
+static bool pump(struct end *source, struct end *sink, struct pipe_buffer *buffer, bool *out_has_moved)
 {
     if (buffer->begin == buffer->end && !buffer->is_ended) {
         ssize_t count = recv(source->fd, buffer->bytes, sizeof(buffer->bytes), 0);
@@ -109,6 +139,7 @@ static bool pump(struct end *source, struct end *sink, struct pipe_buffer *buffe
         if (count < 0 && errno != EAGAIN && errno != EINTR)
             return false;
         buffer->begin += count > 0 ? (size_t)count : 0;
+        *out_has_moved |= count > 0;
     }
     if (buffer->begin == buffer->end && buffer->is_ended && !buffer->is_shut) {
         buffer->is_shut = true;
@@ -125,12 +156,15 @@ static uint32_t wants_of(const struct pipe_buffer *from, const struct pipe_buffe
 
 static void hand_on(struct relay *relay, struct connection *connection)
 {
-    bool is_whole = pump(&connection->client, &connection->replica, connection->up) &&
-                    pump(&connection->replica, &connection->client, connection->down);
+    bool is_asked = false, is_answered = false;
+    bool is_whole = pump(&connection->client, &connection->replica, connection->up, &is_asked) &&
+                    pump(&connection->replica, &connection->client, connection->down, &is_answered);
     if (!is_whole || (connection->up->is_shut && connection->down->is_shut)) {
         end_connection(relay, connection);
         return;
     }
+    if (is_asked || is_answered)
+        note_use(relay, connection, !is_answered);
     relay_watch(relay, &connection->client, wants_of(connection->up, connection->down));
     relay_watch(relay, &connection->replica, wants_of(connection->down, connection->up));
 }
@@ -179,10 +213,12 @@ void connections_event(struct relay *relay, struct end *end, uint32_t events)
         hand_on(relay, connection);
     else if (end->kind == END_REPLICA)
         take_connected(relay, connection);
-    else if (events & (EPOLLHUP | EPOLLERR)) // who waited has left; who only ended his sending waits on
+    else if (events & (EPOLLHUP | EPOLLERR)) // who waited has left
         end_connection(relay, connection);
-    else
+    else { // sends no more: the next tick looks whether there is a replica
+        connection->has_ended = true;
         relay_watch(relay, end, 0);
+    }
 }
 
 bool connections_tick(struct relay *relay)
@@ -197,7 +233,11 @@ bool connections_tick(struct relay *relay)
             else if (connection->replica.fd < 0) {
                 connection->tries = 0;
                 try_targets(relay, connection);
+                if (connection->replica.fd < 0 && connection->has_ended)
+                    end_connection(relay, connection); // most likely it has left
             }
+        } else if (!connection->is_dead && now_ms - connection->moved_ms >= SILENT_MS) {
+            end_connection(relay, connection);
         }
         waits |= !connection->is_dead && !connection->is_open;
         if (!connection->is_dead) {

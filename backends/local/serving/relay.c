@@ -254,14 +254,16 @@ static void *run(void *context)
     return NULL;
 }
 
-int inference_relay_create(const char *range, relay_wake_fn wake, void *context, struct relay **out_relay,
-                           struct error *err)
+int inference_relay_create(const char *range, struct place_book *book, relay_wake_fn wake, void *context,
+                           struct relay **out_relay, struct error *err)
 {
     struct relay *relay = memory_array(1, sizeof(*relay));
     relay->wake = wake;
     relay->context = context;
     relay->epoll_fd = relay->wake_fd = -1;
     pthread_mutex_init(&relay->lock, NULL);
+    places_init(&relay->places, PLACE_INFERENCES, 0, book);
+    relay->holders = memory_array((size_t)relay->places.count, sizeof(struct connection *));
     int rc = parse_range(range, relay, err);
     if (rc == 0) {
         struct epoll_event event = {.events = EPOLLIN};
@@ -308,6 +310,8 @@ void inference_relay_destroy(struct relay *relay)
         close(relay->epoll_fd);
     if (relay->wake_fd >= 0)
         close(relay->wake_fd);
+    places_done(&relay->places);
+    free(relay->holders);
     pthread_mutex_destroy(&relay->lock);
     free(relay);
 }

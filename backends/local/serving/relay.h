@@ -1,6 +1,7 @@
 // Addresses of inferences on this machine: a thread holds a port for each of them, and hands each connection on to the
 // replica with the fewest. Bytes pass through as they are. While no replica answers, connections wait, up to the
-// service's own bound, and the owner is woken so that one is started.
+// service's own bound, and the owner is woken so that one is started. Who ends their sending meanwhile has left.
+// Connections are shared between callers and between inferences; where they are scarce the longest idle one goes.
 // Who listens at a replica's port in its place gets no connection, where he is another user of the machine.
 // A connection that is handed on ends with the server; the ports themselves are taken up again at its next start.
 #pragma once
@@ -10,6 +11,7 @@
 #include <stdint.h>
 
 struct error;
+struct place_book; // base/places.h
 struct relay;
 
 struct relay_service {
@@ -27,8 +29,9 @@ struct relay_state {
 typedef void (*relay_wake_fn)(void *context);
 
 // range: HOST:FIRST-LAST, an address of this machine in numbers. ERROR_INVALID: it is none. The range is copied.
-int inference_relay_create(const char *range, relay_wake_fn wake, void *context, struct relay **out_relay,
-                           struct error *err);
+// Connections are places of the kind PLACE_INFERENCES. book: NULL, or it outlives the relay.
+int inference_relay_create(const char *range, struct place_book *book, relay_wake_fn wake, void *context,
+                           struct relay **out_relay, struct error *err);
 void inference_relay_destroy(struct relay *relay);
 // From here on the thread runs.
 int inference_relay_start(struct relay *relay, struct error *err);

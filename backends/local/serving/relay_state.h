@@ -1,6 +1,7 @@
 // The relay's inside, for its own files: relay.c (services), connections.c (what is handed on). All under the lock.
 #pragma once
 #include "backends/local/serving/relay_target.h"
+#include "base/places.h"
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -8,7 +9,6 @@
 #include <stdint.h>
 
 enum {
-    RELAY_CONNECTIONS_MAX = 1000, // of all services together; who comes then is turned away
     RELAY_HOST_SIZE = 64,
     RELAY_TARGETS_MAX = 1000,
     RELAY_UUID_SIZE = 37,
@@ -55,8 +55,11 @@ struct pipe_buffer {
 struct connection {
     struct held_service *service;
     struct end client, replica;
-    bool is_open; // handed on
+    int place;
+    bool is_open;   // handed on
+    bool has_ended; // the client's sending, while it waits
     bool is_dead;
+    int64_t moved_ms; // when a byte went last
     int64_t until_ms; // it waits
     size_t tries;     // of targets, in the present round
     struct relay_target target;
@@ -75,7 +78,8 @@ struct relay {
     int epoll_fd, wake_fd;
     struct held_service *services;
     struct connection *connections;
-    size_t connection_count;
+    struct places places;
+    struct connection **holders; // of places
 };
 
 int64_t relay_now_ms(void);
