@@ -221,7 +221,9 @@ struct backend_log_request {
 // Who asks; named as submitted_by and machine_user of a pod are.
 struct backend_caller {
     const char *name, *machine_user;
-    bool is_root; // of this machine
+    bool is_root;          // of this machine
+    const char *uuid;      // whose share of places it takes
+    bool is_administrator; // of the tenant
 };
 
 struct backend_session_request {

@@ -47,6 +47,7 @@ int kube_backend_create(const struct backend_site *site, struct backend *out_bac
     const struct settings *settings = site->settings;
     struct kube_config_source source = {.kubeconfig = settings->kubeconfig, .context = settings->kube_context};
     struct kubernetes_options options = {.vault = site->vault,
+                                         .places = site->places,
                                          .finished_ms = (int64_t)(settings->kube_finished_h * 3600000),
                                          .respects_budgets = settings->kube_respect_budgets,
                                          .holder = name_holder(site->folder, site->arena)};

@@ -162,6 +162,7 @@ static int create_reconciler(struct daemon *daemon, struct error *err)
                                   [RETENTION_EVENTS] = days_ms(settings->event_days),
                                   [RETENTION_ALLOCATIONS] = days_ms(settings->allocation_days)},
                       .session_idle_ms = settings->token_lifetime_s * 1000},
+        .places = &daemon->server.places,
         .journal = daemon->journal,
         .refused_folder = daemon->folder.refused,
     };

@@ -90,7 +90,8 @@ int reconciler_read_logs(struct reconciler *reconciler, const struct reconciler_
 
 static struct backend_caller caller_of(const struct reconciler_caller *caller)
 {
-    return (struct backend_caller){caller->name, caller->machine_user, caller->is_root};
+    return (struct backend_caller){caller->name, caller->machine_user, caller->is_root, caller->uuid,
+                                   caller->is_administrator};
 }
 
 int reconciler_check_caller(struct reconciler *reconciler, int64_t workload_id, const struct reconciler_caller *caller,

@@ -13,5 +13,6 @@ struct present {
     struct snapshot snapshot; // its first workloads and pods are the view's, in the same places
     struct arena arena;       // of the snapshot, the question and the answer
     struct world *world;      // of a drafted workload; NULL: there is none
+    int place;                // among the questions
     bool is_slow;             // planning takes so long that no question should need many cycles
 };

@@ -8,7 +8,6 @@
 #include <string.h>
 
 enum {
-    QUESTIONS_MAXIMUM = 4,      // at once
     SCENARIOS = 1000,           // simulated for one workload: a longer search is cut, and the answer says so
     FIX_SCENARIOS = 200,        // simulated for all changes that are tried
     PLANS_TIME_US = 5000 * 1000 // that all cycles of one question may take, by the time that the latest one took
@@ -61,15 +60,14 @@ static void make_snapshot(struct present *present)
     carry_out_pods(present);
 }
 
-int present_open(struct reconciler *reconciler, struct present *out_present, struct error *err)
+int present_open(struct reconciler *reconciler, const struct place_claim *claim, struct present *out_present,
+                 struct error *err)
 {
-    if (atomic_fetch_add(&reconciler->question_count, 1) >= QUESTIONS_MAXIMUM) {
-        atomic_fetch_sub(&reconciler->question_count, 1);
-        return error_set(err, ERROR_UNAVAILABLE, "too many questions to the scheduler at once; try again");
-    }
+    if (places_take(&reconciler->questions, claim, &out_present->place, err) < 0)
+        return -1;
     const struct reconciler_view *view = reconciler_acquire_view(reconciler);
     if (!view) {
-        atomic_fetch_sub(&reconciler->question_count, 1);
+        places_give_back(&reconciler->questions, out_present->place);
         return error_set(err, ERROR_UNAVAILABLE, "the first cycle has not run yet");
     }
     out_present->reconciler = reconciler;
@@ -87,7 +85,7 @@ void present_close(struct present *present)
         arena_done(&present->world->arena);
     arena_done(&present->arena);
     reconciler_release_view(present->reconciler, present->view);
-    atomic_fetch_sub(&present->reconciler->question_count, 1);
+    places_give_back(&present->reconciler->questions, present->place);
 }
 
 static bool waits(const struct present *present, uint32_t workload)

@@ -11,9 +11,11 @@
 #include "scheduler/ask/what_if.h"
 
 struct org_unit;
+struct place_claim; // base/places.h
 
 // ERROR_UNAVAILABLE before the first cycle and where too many ask at once. After 0, present_close is due. Any thread.
-int present_open(struct reconciler *reconciler, struct present *out_present, struct error *err);
+int present_open(struct reconciler *reconciler, const struct place_claim *claim, struct present *out_present,
+                 struct error *err);
 void present_close(struct present *present);
 
 // What would happen to a workload that the submission makes. out_workload is the workload asked about.

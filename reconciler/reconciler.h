@@ -33,6 +33,7 @@ struct reconciler_options {
     int (*plan)(const struct snapshot *snapshot, struct arena *arena, struct plan **out_plan, struct error *err);
     bool plans_always;          // every turn plans, whether anything has changed or not. For tests
     const char *refused_folder; // where refused plans are written to; NULL: nowhere
+    struct place_book *places;  // outlives the reconciler; NULL: there are no figures
     struct journal *journal;    // where cycles are kept; NULL: nowhere. The caller's, closed after reconciler_stop
     int64_t (*now_ms)(void *context); // NULL: the wall clock. For tests and replays
     void *now_context;
@@ -185,7 +186,9 @@ int reconciler_read_logs(struct reconciler *reconciler, const struct reconciler_
 // Who asks; machine_user as of reconciler_spec.
 struct reconciler_caller {
     const char *name, *machine_user;
-    bool is_root; // of this machine
+    bool is_root;          // of this machine
+    const char *uuid;      // whose share of places it takes
+    bool is_administrator; // of the tenant
 };
 // Whether the caller may decide what the workload's pods run: ERROR_FORBIDDEN where they run as a person of the machine
 // who is another. Any thread.

@@ -419,6 +419,7 @@ int reconciler_create(struct db *db, struct backend *backend, const struct recon
     if (reconciler->options.journal)
         reconciler->cycle = journal_last_cycle(reconciler->options.journal);
     view_slot_init(&reconciler->views);
+    places_init(&reconciler->questions, PLACE_QUESTIONS, 0, reconciler->options.places);
     cache_init(&reconciler->cache);
     figures_init(&reconciler->figures);
     past_usage_init(&reconciler->usage);
@@ -446,6 +447,7 @@ void reconciler_destroy(struct reconciler *reconciler)
     past_usage_done(&reconciler->usage);
     arena_done(&reconciler->turn_arena);
     view_slot_done(&reconciler->views);
+    places_done(&reconciler->questions);
     free(reconciler->facts);
     pthread_mutex_destroy(&reconciler->lock);
     pthread_cond_destroy(&reconciler->changed);

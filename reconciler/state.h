@@ -1,6 +1,7 @@
 // The reconciler's inside, for its own files: reconciler.c (turns), loop.c (the thread), metrics.c, logs.c.
 #pragma once
 #include "backends/backend.h"
+#include "base/places.h"
 #include "reconciler/outcome/figures.h"
 #include "reconciler/statistics.h"
 #include "reconciler/view.h"
@@ -36,7 +37,7 @@ struct reconciler {
     atomic_bool is_ready;
     atomic_bool is_failing;
     _Atomic int64_t moved_us;    // when the thread last began a turn or ended one
-    atomic_int question_count;   // that are being answered
+    struct places questions;     // that are being answered
     atomic_bool is_looking_back; // a cycle of the journal is being planned again
 
     // The thread's, or the caller's of reconciler_turn.

@@ -1,10 +1,18 @@
 #include "api/scheduling/present_answer.h"
 
+#include "api/access/authorization.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
 #include "api/server.h"
+#include "base/places.h"
 #include "db/db.h"
 #include "reconciler/questions.h"
+
+int present_ask(const struct request *req, struct present *out_present, struct error *err)
+{
+    struct place_claim claim = access_place_claim(req->caller, -1);
+    return present_open(req->server->reconciler, &claim, out_present, err);
+}
 
 void present_answer_open(struct present_answer *answer, struct request *req, struct response *res,
                          const struct present *present)

@@ -15,6 +15,8 @@ struct present_answer {
     struct db_conn *conn;
 };
 
+// present_open (reconciler/questions.h) for the caller.
+int present_ask(const struct request *req, struct present *out_present, struct error *err);
 // Writes into the response. It keeps a connection until it is closed, and may not be moved meanwhile.
 void present_answer_open(struct present_answer *answer, struct request *req, struct response *res,
                          const struct present *present);

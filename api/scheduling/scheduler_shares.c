@@ -13,7 +13,7 @@
 static int open_pool(struct request *req, struct present *present, uint32_t *out_pool, struct error *err)
 {
     const char *name = request_query(req, "nodePool");
-    if (present_open(req->server->reconciler, present, err) < 0)
+    if (present_ask(req, present, err) < 0)
         return -1;
     for (uint32_t i = 0; i < present->snapshot.node_pool_count; i++)
         if (strcmp(present->snapshot.node_pools[i].name, name) == 0) {

@@ -102,7 +102,7 @@ int op_ask_what_if(struct request *req, struct response *res, struct error *err)
     bool wants_fixes = !json_is_false(fixes);
     (void)workload_type_parse(json_string_value(json_object_get(req->body, "type")), &type); // the document's enum
     if (prepare(req, json_object_get(req->body, "workload"), type, &prepared, err) < 0 ||
-        present_open(req->server->reconciler, &present, err) < 0)
+        present_ask(req, &present, err) < 0)
         return -1;
     const struct snapshot_workload *workload;
     struct what_if_answer *answer;
@@ -117,8 +117,7 @@ int op_get_workload_what_if(struct request *req, struct response *res, struct er
 {
     struct workload_state state;
     struct present present;
-    if (workload_of_path(req, &KIND_ANY, ACTION_READ, &state, err) < 0 ||
-        present_open(req->server->reconciler, &present, err) < 0)
+    if (workload_of_path(req, &KIND_ANY, ACTION_READ, &state, err) < 0 || present_ask(req, &present, err) < 0)
         return -1;
     const struct snapshot_workload *workload;
     struct what_if_answer *answer;

@@ -141,7 +141,7 @@ int op_ask_what_if_quota(struct request *req, struct response *res, struct error
     if (read_change(req, &change, err) < 0)
         return -1;
     (void)db_write_alone(req->server->db, make_change, &change, err);
-    if (!change.is_made || present_open(req->server->reconciler, &present, err) < 0)
+    if (!change.is_made || present_ask(req, &present, err) < 0)
         return -1;
     *err = (struct error){0};
     int rc = present_what_if_quota(&present, change.after, change.count, &answer, err);

@@ -9,6 +9,7 @@
 #include "api/workloads/submitted_workload.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/places.h"
 #include "db/db.h"
 #include "db/events.h"
 #include "reconciler/reconciler.h"
@@ -174,7 +175,9 @@ int workload_check_person(const struct request *req, const struct workload_state
 {
     const char *own = req->caller->machine_user, *name = workload->machine_user;
     bool is_root = req->caller->is_peer && req->peer->uid == 0; // he is anybody here without us
-    *out_caller = (struct reconciler_caller){req->caller->name, own, is_root};
+    struct place_claim claim = access_place_claim(req->caller, -1);
+    *out_caller =
+        (struct reconciler_caller){req->caller->name, own, is_root, req->caller->subject_uuid, claim.is_administrator};
     if (is_root || (*name && own && strcmp(own, name) == 0))
         return 0;
     if (!*name)

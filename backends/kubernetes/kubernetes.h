@@ -9,9 +9,11 @@
 #include "backends/backend.h"
 
 struct kube_config;
+struct place_book; // base/places.h
 
 struct kubernetes_options {
     const struct backend_vault *vault; // outlives the backend; NULL: none
+    struct place_book *places;         // outlives the backend; NULL: there are no figures
     int64_t finished_ms;               // how long a pod that has ended stays, with its log
     bool respects_budgets;             // work that gives way is evicted: a PodDisruptionBudget may hold it
     const char *holder;   // who we are to the lease: the same after a restart, another for a copy of the database

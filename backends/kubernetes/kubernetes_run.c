@@ -249,7 +249,7 @@ int kubernetes_create(struct kube_config *config, const struct kubernetes_option
     }
     kubernetes->access = access;
     kubernetes->client = client;
-    kubernetes->sessions = kube_sessions_create(access);
+    kubernetes->sessions = kube_sessions_create(access, options->places);
     kubernetes->vault = options->vault;
     kubernetes->finished_ms = options->finished_ms;
     kubernetes->respects_budgets = options->respects_budgets;

@@ -282,7 +282,7 @@ static void open_bench(struct bench *bench, const char *kubeconfig)
         printf("%s\n", err.message);
         exit(1);
     }
-    bench->sessions = kube_sessions_create(bench->access);
+    bench->sessions = kube_sessions_create(bench->access, NULL);
 }
 
 static void close_bench(struct bench *bench)

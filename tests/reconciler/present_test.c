@@ -1,5 +1,6 @@
 // What others are asked about is the cluster as the next cycle sees it: pods that were promised a place stand at it.
 #include "base/error.h"
+#include "base/places.h"
 #include "reconciler/questions.h"
 #include "tests/support/check.h"
 #include "tests/support/live.h"
@@ -27,7 +28,8 @@ static size_t read_present(struct live *live, struct seen_pod *pods)
     struct present present;
     struct error err = {0};
     size_t count = 0;
-    check_int(present_open(live->reconciler, &present, &err), 0, "present: %s", err.message);
+    check_int(present_open(live->reconciler, &(struct place_claim){.holder = "a", .socket = -1}, &present, &err), 0,
+              "present: %s", err.message);
     for (; count < present.snapshot.pod_count && count < PODS_MAX; count++) {
         const struct snapshot_pod *pod = &present.snapshot.pods[count];
         pods[count] =
@@ -80,8 +82,48 @@ static void check_scene(const char *what, const struct live_spec *winner)
     live_close(&live);
 }
 
+// In this order, each while those before still ask.
+static const struct asker_case {
+    const char *name, *holder;
+    bool is_administrator;
+    const char *message; // "": they may ask
+} ASKERS[] = {
+    {"one", "ann", false, ""},
+    {"the same again", "ann", false, ""},
+    {"and again", "ann", false, ""},
+    {"half is one account's", "ann", false, ""},
+    {"no more than that", "ann", false, "questions: you hold 4, all that one account may have of 8"},
+    {"another", "bob", false, ""},
+    {"the same again", "bob", false, ""},
+    {"the last ones are kept", "bob", false, "questions: all 8 places are taken"},
+    {"for administrators", "root", true, ""},
+    {"both of them", "root", true, ""},
+    {"none is left", "root", true, "questions: all 8 places are taken"},
+};
+
+static void check_askers(void)
+{
+    struct live live = {0};
+    static struct present presents[COUNT(ASKERS)];
+    live_open(&live, 1, 2);
+    live_run(&live);
+    for (size_t i = 0; i < COUNT(ASKERS); i++) {
+        const struct asker_case *row = &ASKERS[i];
+        struct place_claim claim = {.holder = row->holder, .is_administrator = row->is_administrator, .socket = -1};
+        struct error err = {0};
+        int rc = present_open(live.reconciler, &claim, &presents[i], &err);
+        check_int(rc, row->message[0] ? -1 : 0, "%s", row->name);
+        check_text(err.message, row->message, "%s", row->name);
+    }
+    for (size_t i = 0; i < COUNT(ASKERS); i++)
+        if (!ASKERS[i].message[0])
+            present_close(&presents[i]);
+    live_close(&live);
+}
+
 int main(void)
 {
+    check_askers();
     check_scene("whole GPUs", &(struct live_spec){.name = "winner", .project = "team-b", .gpus = 2});
     check_scene("parts",
                 &(struct live_spec){.name = "winner", .project = "team-b", .portion_milli = 500, .parallelism = 2});

@@ -1,6 +1,7 @@
 // What-if answers what the submission then does: for every field of a submission there is a row below that sets it. The
 // rows are the base submission's initializer, too, so that a field without a row does not compile.
 #include "base/error.h"
+#include "base/places.h"
 #include "base/uuid.h"
 #include "db/workloads.h"
 #include "model/submission.h"
@@ -180,7 +181,8 @@ static void ask(struct live *live, const struct submission *submission, const ch
     struct present present;
     const struct snapshot_workload *workload;
     struct what_if_answer *answer = NULL;
-    check_int(present_open(live->reconciler, &present, &err), 0, "%s: %s", field, err.message);
+    check_int(present_open(live->reconciler, &(struct place_claim){.holder = "a", .socket = -1}, &present, &err), 0,
+              "%s: %s", field, err.message);
     check_int(present_what_if(&present, submission, false, &workload, &answer, &err), 0, "%s: %s", field, err.message);
     check_text(what_if_verdict_name(answer->verdict), what_if_verdict_name(want), "%s: %s", field, answer->sentence);
     present_close(&present);
@@ -267,7 +269,8 @@ static void check_row(const struct row *row)
     row->set(&live, &submission, &spec);
     int64_t receipts = live_number(&live, "SELECT count(*) FROM receipts");
     ask(&live, &submission, row->field, row->want);
-    check_int(present_open(live.reconciler, &present, &err), 0, "%s: %s", row->field, err.message);
+    check_int(present_open(live.reconciler, &(struct place_claim){.holder = "a", .socket = -1}, &present, &err), 0,
+              "%s: %s", row->field, err.message);
     check_int(draft_workload(&present, &submission, &question, &err), 0, "%s: %s", row->field, err.message);
     check_int(db_write(live.db, insert, &submission, &err), 0, "%s: %s", row->field, err.message);
     compare_with_first_cycle(&live, question.workload, question.pods, row->field);

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/places.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +19,6 @@
 #include <unistd.h>
 
 enum {
-    SESSIONS_MAX = 64,
     STACK_BYTES = 512 * 1024,
     TERMINAL_NAME_SIZE = 64
 };
@@ -28,20 +28,23 @@ struct kube_sessions {
     pthread_mutex_t lock;
     pthread_cond_t less; // sessions
     int count;
+    struct places places;
     atomic_bool stopping;
 };
 
 struct session {
     struct kube_sessions *sessions;
+    int place;
     struct kube_relay relay;
 };
 
-struct kube_sessions *kube_sessions_create(struct kube_access *access)
+struct kube_sessions *kube_sessions_create(struct kube_access *access, struct place_book *book)
 {
     struct kube_sessions *sessions = memory_array(1, sizeof(*sessions));
     sessions->access = access;
     pthread_mutex_init(&sessions->lock, NULL);
     pthread_cond_init(&sessions->less, NULL);
+    places_init(&sessions->places, PLACE_KUBERNETES_SHELLS, 0, book);
     return sessions;
 }
 
@@ -54,28 +57,30 @@ void kube_sessions_destroy(struct kube_sessions *sessions)
     while (sessions->count > 0)
         pthread_cond_wait(&sessions->less, &sessions->lock);
     pthread_mutex_unlock(&sessions->lock);
+    places_done(&sessions->places);
     pthread_cond_destroy(&sessions->less);
     pthread_mutex_destroy(&sessions->lock);
     free(sessions);
 }
 
-static int take_place(struct kube_sessions *sessions, struct error *err)
+static int take_place(struct kube_sessions *sessions, const struct backend_caller *caller, int *out_place,
+                      struct error *err)
 {
+    struct place_claim claim = {.holder = caller->uuid, .is_administrator = caller->is_administrator, .socket = -1};
     int rc = 0;
     pthread_mutex_lock(&sessions->lock);
     if (atomic_load(&sessions->stopping))
         rc = error_set(err, ERROR_UNAVAILABLE, "the server stops");
-    else if (sessions->count >= SESSIONS_MAX)
-        rc = error_set(err, ERROR_TOO_MANY, "there are %d sessions already: end one first", SESSIONS_MAX);
-    else
+    else if ((rc = places_take(&sessions->places, &claim, out_place, err)) == 0)
         sessions->count++;
     pthread_mutex_unlock(&sessions->lock);
     return rc;
 }
 
-static void leave_place(struct kube_sessions *sessions)
+static void leave_place(struct kube_sessions *sessions, int place)
 {
     pthread_mutex_lock(&sessions->lock);
+    places_give_back(&sessions->places, place);
     sessions->count--;
     pthread_cond_broadcast(&sessions->less);
     pthread_mutex_unlock(&sessions->lock);
@@ -139,9 +144,10 @@ static bool open_ends(const struct backend_session_request *request, struct back
 static void close_session(struct session *session)
 {
     struct kube_sessions *sessions = session->sessions;
+    int place = session->place;
     kube_relay_done(&session->relay);
     free(session);
-    leave_place(sessions);
+    leave_place(sessions, place);
 }
 
 static void *run(void *context)
@@ -187,10 +193,12 @@ int kube_sessions_open(struct kube_sessions *sessions, const char *namespace, co
                        const struct backend_session_request *request, struct backend_session *out, struct error *err)
 {
     struct backend_session ends = {-1, -1, -1, -1};
-    if (take_place(sessions, err) < 0)
+    int place;
+    if (take_place(sessions, &request->caller, &place, err) < 0)
         return -1;
     struct session *session = memory_array(1, sizeof(*session));
     session->sessions = sessions;
+    session->place = place;
     kube_relay_init(&session->relay);
     int rc = open_ends(request, &ends, &session->relay)
                  ? open_socket(session, namespace, name, request, err)

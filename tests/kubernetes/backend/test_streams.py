@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from people import make_person
 from servers import Client
 from shells import Terminal, call, give_input, open_session, read_session
 
@@ -91,3 +92,22 @@ def test_a_pod_that_does_not_run(server, kube):
     workload = server.submit("slow", "team-a", 1)
     server.wait_for("a pod", lambda: kube.requests("POST", "/binding"))
     assert "does not run" in open_session(server, workload, "echo", expect=409)
+
+
+def test_places_of_shells_are_shared_between_people(server, runs):
+    """64: 16 for one account."""
+    workload, _ = runs
+    place = ("L1 researcher", "project", server.project_id("team-a"))
+    tokens = [make_person(server, f"person-{i}@example.org", place) for i in range(2)]
+
+    def enter(token):
+        return server.request("POST", f"/api/v1/workloads/{workload}/exec", {"command": ["cat"]}, token=token)
+
+    assert [enter(tokens[0]).status for _ in range(16)] == [201] * 16
+    refused = enter(tokens[0])
+    message = "job-0-0: kubernetes-shells: you hold 16, all that one account may have of 64"
+    assert refused.status == 503 and refused.json["message"] == message, refused
+    assert enter(tokens[1]).status == enter("admin").status == 201
+    figures = server.get("/metrics").body.decode()
+    assert 'prorata_places_taken{place="kubernetes-shells"} 18\n' in figures
+    assert 'prorata_places_refused_total{place="kubernetes-shells"} 1\n' in figures
