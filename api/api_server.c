@@ -102,10 +102,17 @@ static void on_connection_closed(const struct mg_connection *connection)
 static int64_t look_after_connections(void *context)
 {
     struct server_core *core = context;
-    size_t counts[CUT_REASON_COUNT] = {0};
+    size_t counts[CUT_REASON_COUNT] = {0}, count = 0;
+    char address[INET_ADDRSTRLEN] = "";
     connection_cuts_pass(&core->cuts, &core->connections, counts);
     for (int reason = 0; reason < CUT_REASON_COUNT; reason++)
         http_metrics_connections_cut(core->metrics, (enum cut_reason)reason, counts[reason]);
+    for (int reason = 0; reason < CUT_REASON_COUNT; reason++)
+        count += counts[reason];
+    inet_ntop(AF_INET, &core->cuts.cut_address, address, sizeof(address));
+    place_book_set(core->places, PLACE_CONNECTIONS, core->connections.worker_count,
+                   atomic_load(&core->connections.held_count));
+    place_book_refuse(core->places, PLACE_CONNECTIONS, address, count);
     if (connections_are_scarce(&core->connections))
         return SCARCE_TICK_MS;
     return connections_are_many(&core->connections) ? MANY_TICK_MS : 0;
@@ -220,6 +227,7 @@ int api_server_start(struct server *server, struct error *err)
     randombytes_buf(&core->id_seed, sizeof(core->id_seed));
     if (configure(server, core, ports, sizeof(ports), err) < 0)
         goto failed;
+    core->places = &server->places;
     core->metrics = http_metrics_create();
     core->shares = shares_create((size_t)core->threads);
     connections_init(&core->connections, (size_t)core->threads);

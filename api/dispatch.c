@@ -120,8 +120,10 @@ static int begin_reading(struct exchange *exchange, struct error *err)
     if (!req->caller || req->operation->method != HTTP_METHOD_GET)
         return 0;
     if (shares_begin(exchange->server->core->shares, (int)req->caller->type, req->caller->subject_id, &exchange->share,
-                     err) < 0)
+                     err) < 0) {
+        place_book_refuse(&exchange->server->places, PLACE_ANSWERS, req->caller->subject_uuid, 1);
         return -1;
+    }
     exchange->is_reading = true;
     return 0;
 }

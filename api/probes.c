@@ -64,6 +64,11 @@ int probe_metrics(struct exchange *exchange, struct error *err)
     connections_count(&core->connections, gauges.workers);
     exchange->response.content_type = "text/plain; version=0.0.4; charset=utf-8";
     http_metrics_write(core->metrics, &gauges, &exchange->body);
+    size_t answer_bytes, body_bytes;
+    shares_read(core->shares, &answer_bytes, &body_bytes);
+    place_book_set(&server->places, PLACE_CONNECTIONS, gauges.threads, gauges.connections);
+    place_book_set(&server->places, PLACE_ANSWERS, PLACE_BOUND_ANSWERS, answer_bytes >> 20);
+    place_book_set(&server->places, PLACE_BODIES, PLACE_BOUND_BODIES, body_bytes >> 20);
     place_book_write(&server->places, &exchange->body);
     if (server->write_metrics)
         server->write_metrics(server->context, &exchange->body);

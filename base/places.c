@@ -97,6 +97,11 @@ static int part_of(int count, int part)
     return part == 0 ? count : count < part ? 1 : count / part;
 }
 
+size_t places_part(enum place_kind kind, size_t count)
+{
+    return (size_t)part_of((int)count, ROWS[kind].holders_part);
+}
+
 static bool has_its_part(const struct places *places, const struct standing *standing)
 {
     return standing->holders >= part_of(places->count, ROWS[places->kind].holders_part);
@@ -167,22 +172,30 @@ static void wait_for_one(struct places *places)
     pthread_cond_timedwait(&places->given_back, &places->lock, &until);
 }
 
-static void count_refusal(const struct places *places, const struct place_claim *claim, const struct standing *standing)
+void place_book_set(struct place_book *book, enum place_kind kind, size_t bound, size_t taken)
 {
-    if (!places->book)
+    if (!book)
         return;
-    struct place_figures *figures = &places->book->of[places->kind];
-    int64_t refused = atomic_fetch_add(&figures->refused, 1) + 1;
+    atomic_store(&book->of[kind].bound, (int)bound);
+    atomic_store(&book->of[kind].taken, (int)taken);
+}
+
+void place_book_refuse(struct place_book *book, enum place_kind kind, const char *holder, size_t count)
+{
+    if (!book || count == 0)
+        return;
+    struct place_figures *figures = &book->of[kind];
+    int64_t refused = atomic_fetch_add(&figures->refused, (int_fast64_t)count) + (int64_t)count;
     int_fast64_t now_us = timestamp_monotonic_us(), told_us = atomic_load(&figures->told_us);
     if ((told_us && now_us - told_us < TELL_EVERY_US) ||
         !atomic_compare_exchange_strong(&figures->told_us, &told_us, now_us))
         return;
-    char holder[LOG_TEXT_SIZE];
+    char text[LOG_TEXT_SIZE];
     log_write(LOG_WARN, "places",
-              "places are scarce: who asked was refused, or another gave way place=%s %s=%s holds=%d taken=%d bound=%d "
-              "refused=%" PRId64,
-              ROWS[places->kind].name, ROWS[places->kind].holder, log_text(claim->holder, holder), standing->holders,
-              standing->taken, places->count, refused - atomic_exchange(&figures->told_refused, refused));
+              "places are scarce: who asked was refused, or another gave way place=%s %s=%s taken=%d "
+              "bound=%d refused=%" PRId64,
+              ROWS[kind].name, ROWS[kind].holder, log_text(holder, text), atomic_load(&figures->taken),
+              atomic_load(&figures->bound), refused - atomic_exchange(&figures->told_refused, refused));
 }
 
 int places_take(struct places *places, const struct place_claim *claim, int *out_place, struct error *err)
@@ -198,7 +211,7 @@ int places_take(struct places *places, const struct place_claim *claim, int *out
         atomic_fetch_add(&places->book->of[places->kind].taken, 1);
     pthread_mutex_unlock(&places->lock);
     if (rc < 0)
-        count_refusal(places, claim, &standing);
+        place_book_refuse(places->book, places->kind, claim->holder, 1);
     return rc;
 }
 
@@ -258,7 +271,7 @@ int places_find_way(struct places *places, const struct place_claim *claim, int6
     int found = find_way(places, claim, &standing, now_ms);
     pthread_mutex_unlock(&places->lock);
     if (found >= 0)
-        count_refusal(places, claim, &standing);
+        place_book_refuse(places->book, places->kind, claim->holder, 1);
     return found;
 }
 

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct buffer;
@@ -22,7 +23,12 @@ enum place_kind {
     PLACE_KIND_COUNT
 };
 
-// After how long one is given back.
+// How many, and after how long one is given back.
+enum {
+#define PLACE(KIND, NAME, BOUND, HOLDER, HOLDERS, WORKLOADS, ADMINISTRATORS, SECONDS, WHAT) PLACE_BOUND_##KIND = BOUND,
+#include "base/places.def"
+#undef PLACE
+};
 enum {
 #define PLACE(KIND, NAME, BOUND, HOLDER, HOLDERS, WORKLOADS, ADMINISTRATORS, SECONDS, WHAT) \
     PLACE_SECONDS_##KIND = SECONDS,
@@ -39,6 +45,12 @@ struct place_book {
 };
 
 void place_book_write(const struct place_book *book, struct buffer *out);
+// Of what counts its own places: how many there are and are taken; and that so many were refused, one of them to the
+// holder. book NULL is fine.
+void place_book_set(struct place_book *book, enum place_kind kind, size_t bound, size_t taken);
+void place_book_refuse(struct place_book *book, enum place_kind kind, const char *holder, size_t count);
+// How many of `count` one holder may have; at least one.
+size_t places_part(enum place_kind kind, size_t count);
 
 struct places {
     enum place_kind kind;

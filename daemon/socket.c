@@ -78,7 +78,7 @@ static struct pod_marks marks_of(const struct door *door, const struct settings 
 }
 
 int door_open(struct door *door, const struct settings *settings, struct db *db, bool is_first, struct arena *arena,
-              const struct server *server, struct error *err)
+              struct server *server, struct error *err)
 {
     struct user_rules rules = {0};
     if (!door->is_wanted)
@@ -96,6 +96,7 @@ int door_open(struct door *door, const struct settings *settings, struct db *db,
                                     .peers = server->peers,
                                     .port = (uint16_t)api_server_relay_port(server),
                                     .max = (size_t)settings->http_threads / 4,
+                                    .places = &server->places,
                                     .audit = door->audit,
                                     .marks = marks_of(door, settings, &rules)};
     if (relay_start(&options, &door->relay, err) < 0)

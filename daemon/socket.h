@@ -28,7 +28,7 @@ int door_prepare(const struct settings *settings, struct arena *arena, struct se
                  struct error *err);
 // Lets people in, once the server knows everything. Nothing to do where the socket is not wanted.
 int door_open(struct door *door, const struct settings *settings, struct db *db, bool is_first, struct arena *arena,
-              const struct server *server, struct error *err);
+              struct server *server, struct error *err);
 // Lets nobody in any more and ends what is open.
 void door_close(struct door *door);
 // Frees what door_prepare made, once the server has stopped.

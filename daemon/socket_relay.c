@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/places.h"
 #include "base/timestamp.h"
 #include "daemon/socket_pipe.h"
 
@@ -25,8 +26,8 @@
 
 enum {
     HEAD_US = 5 * 1000000,
-    SILENT_US = 120 * 1000000, // streams say something more often
-    REST_US = 2 * 1000000,     // for a last answer to be read
+    SILENT_US = PLACE_SECONDS_SOCKET_CONNECTIONS * 1000000, // streams say something more often
+    REST_US = 2 * 1000000,                                  // for a last answer to be read
     TICK_MS = 500,
     ACCEPTS_A_TURN = 16,
     LOG_EVERY_US = 1000000,
@@ -251,8 +252,8 @@ static size_t count_of(const struct relay *relay, int64_t uid)
 
 static size_t most_of(const struct relay *relay, int64_t uid)
 {
-    size_t most = relay->options.max / (uid == NOBODY ? 8 : 4);
-    return most ? most : 1;
+    size_t most = places_part(PLACE_SOCKET_CONNECTIONS, relay->options.max);
+    return uid == NOBODY && most > 1 ? most / 2 : most;
 }
 
 // Whether a is the one to give way, rather than b: of who holds more, then one without a head, then the older.
@@ -330,6 +331,9 @@ static void take_in(struct relay *relay, int client, int64_t now_us)
         log_refusal(relay, uid, &why, now_us);
     struct slot *slot = find_place(relay, is_refused ? NOBODY : uid);
     if (!slot) {
+        char user[PEER_ADDRESS_SIZE];
+        snprintf(user, sizeof(user), "unix:%" PRId64, uid);
+        place_book_refuse(relay->options.places, PLACE_SOCKET_CONNECTIONS, user, 1);
         turn_away(client);
         return;
     }
@@ -362,6 +366,7 @@ static void set_poll(struct relay *relay)
 {
     relay->polled[0] = (struct pollfd){.fd = relay->is_full ? -1 : relay->options.listen_fd, .events = POLLIN};
     relay->polled[1] = (struct pollfd){.fd = relay->wake_fd, .events = POLLIN};
+    size_t count = 0;
     for (size_t i = 0; i < relay->options.max; i++) {
         const struct slot *slot = &relay->slots[i];
         struct pollfd *client = &relay->polled[2 + 2 * i], *server = client + 1;
@@ -370,6 +375,7 @@ static void set_poll(struct relay *relay)
         *server = (struct pollfd){.fd = -1};
         if (!is_used)
             continue;
+        count++;
         client->events =
             (short)((pipe_wants_more(&slot->up) ? POLLIN : 0) | (pipe_is_empty(&slot->down) ? 0 : POLLOUT));
         server->events =
@@ -379,6 +385,7 @@ static void set_poll(struct relay *relay)
         server->fd = server->events ? slot->server : -1;
     }
     relay->is_full = false;
+    place_book_set(relay->options.places, PLACE_SOCKET_CONNECTIONS, relay->options.max, count);
 }
 
 static void *relay_main(void *context)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct audit;
+struct place_book; // base/places.h
 struct error;
 struct peers;
 struct relay;
@@ -21,6 +22,7 @@ struct relay_options {
     uint16_t port;       // the server's for relays
     size_t max;
     struct pod_marks marks;
+    struct place_book *places;
     struct audit *audit; // hears of whom it refuses; NULL: nobody does
 };
 

@@ -4,6 +4,7 @@
 #include "api/server.h"
 #include "base/error.h"
 #include "base/json_reader.h"
+#include "base/places.h"
 #include "base/timestamp.h"
 #include <civetweb.h>
 #include <inttypes.h>
@@ -64,8 +65,11 @@ static int hold_bytes(struct exchange *exchange, size_t bytes, struct error *err
         return error_set(err, ERROR_TOO_LARGE, "body: at most %d bytes without a token", STRANGERS_BODY_BYTES);
     if (!caller)
         return 0;
-    return shares_hold_body(exchange->server->core->shares, (int)caller->type, caller->subject_id, bytes,
-                            &exchange->held_body, err);
+    if (shares_hold_body(exchange->server->core->shares, (int)caller->type, caller->subject_id, bytes,
+                         &exchange->held_body, err) == 0)
+        return 0;
+    place_book_refuse(&exchange->server->places, PLACE_BODIES, caller->subject_uuid, 1);
+    return -1;
 }
 
 // Reads into the arena; a chunked body grows there. *out_length is short when the connection ended early.

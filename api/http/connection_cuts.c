@@ -27,6 +27,7 @@ struct held {
     int fd;
     uint64_t ends;
     uint64_t group; // who it is counted for
+    uint32_t address;
     enum worker_state state;
     enum worth worth;
     int64_t since_us;
@@ -121,8 +122,12 @@ static bool look_at(int fd, const struct connection_ends *ends, void *context)
     uint64_t packed = connection_ends_pack(ends);
     if (!is_ours(look->connections, ends))
         return false;
-    struct held held = {
-        .fd = fd, .ends = packed, .state = WORKER_HEAD, .group = ends->remote_address, .has_share = true};
+    struct held held = {.fd = fd,
+                        .ends = packed,
+                        .state = WORKER_HEAD,
+                        .group = ends->remote_address,
+                        .address = ends->remote_address,
+                        .has_share = true};
     const struct seen_socket *seen = seen_before(look->cuts, fd, packed, look->now_us);
     held.since_us = seen->since_us;
     // It goes as soon as its worker looks. The ends may come back with another connection, so this is believed for a
@@ -136,6 +141,7 @@ static bool look_at(int fd, const struct connection_ends *ends, void *context)
     if (connections_is_proxy(look->connections, ends->remote_address)) {
         uint32_t client = held.worker ? atomic_load_explicit(&held.worker->client, memory_order_relaxed) : 0;
         held.group = client != 0 && client != ends->remote_address ? client : packed;
+        held.address = client ? client : ends->remote_address;
         held.has_share = false;
     }
     // Its user's share is kept where it comes in: daemon/socket_relay.h.
@@ -205,6 +211,7 @@ static bool cut(struct connection_cuts *cuts, struct held *held)
         if (held->worker)
             atomic_store_explicit(&held->worker->was_cut, true, memory_order_relaxed);
         shutdown(copy, how);
+        cuts->cut_address = held->address;
         cuts->seen[held->fd].cut_us = timestamp_monotonic_us();
     }
     close(copy);

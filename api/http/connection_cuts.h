@@ -33,6 +33,7 @@ struct seen_socket {
 struct connection_cuts {
     struct seen_socket *seen;
     size_t seen_count;
+    uint32_t cut_address; // whose connection went last; network order
 };
 
 void connection_cuts_done(struct connection_cuts *cuts);

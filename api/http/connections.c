@@ -1,6 +1,7 @@
 #include "api/http/connections.h"
 #include "api/http/sockets.h"
 #include "base/arena.h"
+#include "base/places.h"
 #include "base/timestamp.h"
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@ void connections_init(struct connections *connections, size_t worker_count)
 {
     connections->workers = memory_array(worker_count, sizeof(*connections->workers));
     connections->worker_count = worker_count;
-    connections->max_per_address = worker_count / 4;
+    connections->max_per_address = places_part(PLACE_CONNECTIONS, worker_count);
 }
 
 void connections_done(struct connections *connections)

@@ -34,8 +34,9 @@ struct server_core {
     int threads;
     int64_t body_max_bytes;
     atomic_uint_fast64_t request_count;
-    atomic_int relay_port; // of connections that peers.h greets; 0: none
-    atomic_int running;    // requests between head and answer
+    atomic_int relay_port;     // of connections that peers.h greets; 0: none
+    atomic_int running;        // requests between head and answer
+    struct place_book *places; // the server's
     struct places streams;
     uint32_t id_seed;
 };

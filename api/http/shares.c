@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/condition.h"
 #include "base/error.h"
+#include "base/places.h"
 #include "base/timestamp.h"
 #include "db/db.h"
 
@@ -18,10 +19,8 @@ enum {
     CALLER_WAITS_PART = 8, // of the threads
     ALL_WAIT_PART = 4,
 };
-static const size_t CALLER_BYTES_MAX = 16 << 20;
-static const size_t ALL_BYTES_MAX = 64 << 20;
-static const size_t CALLER_BODY_BYTES_MAX = 4 << 20;
-static const size_t ALL_BODY_BYTES_MAX = 16 << 20;
+static const size_t ALL_BYTES_MAX = PLACE_BOUND_ANSWERS << 20;
+static const size_t ALL_BODY_BYTES_MAX = PLACE_BOUND_BODIES << 20;
 
 struct share {
     int subject_type;
@@ -64,6 +63,14 @@ void shares_destroy(struct shares *shares)
     free(shares);
 }
 
+void shares_read(struct shares *shares, size_t *out_bytes, size_t *out_body_bytes)
+{
+    pthread_mutex_lock(&shares->lock);
+    *out_bytes = shares->bytes;
+    *out_body_bytes = shares->body_bytes;
+    pthread_mutex_unlock(&shares->lock);
+}
+
 void shares_stop(struct shares *shares)
 {
     pthread_mutex_lock(&shares->lock);
@@ -88,9 +95,19 @@ static struct share *find_place(struct shares *shares, int subject_type, int64_t
     return unused;
 }
 
+static size_t caller_bytes_max(void)
+{
+    return places_part(PLACE_ANSWERS, PLACE_BOUND_ANSWERS) << 20;
+}
+
+static size_t caller_body_bytes_max(void)
+{
+    return places_part(PLACE_BODIES, PLACE_BOUND_BODIES) << 20;
+}
+
 static bool has_room(const struct shares *shares, const struct share *share)
 {
-    return share->reading < CALLER_READS_MAX && share->bytes < CALLER_BYTES_MAX &&
+    return share->reading < CALLER_READS_MAX && share->bytes < caller_bytes_max() &&
            (share->bytes == 0 || shares->bytes < ALL_BYTES_MAX);
 }
 
@@ -132,7 +149,7 @@ int shares_begin(struct shares *shares, int subject_type, int64_t subject_id, st
         return error_set(err, ERROR_UNAVAILABLE,
                          "%d of your requests are read at once, and %zu MiB of their answers"
                          " wait to be sent at most: try again when some have ended",
-                         CALLER_READS_MAX, CALLER_BYTES_MAX >> 20);
+                         CALLER_READS_MAX, caller_bytes_max() >> 20);
     *out_share = share;
     return 0;
 }
@@ -140,7 +157,7 @@ int shares_begin(struct shares *shares, int subject_type, int64_t subject_id, st
 static bool may_hold(const struct shares *shares, const struct share *share, size_t held_bytes, size_t more)
 {
     return share->body_bytes == held_bytes ||
-           (share->body_bytes + more <= CALLER_BODY_BYTES_MAX && shares->body_bytes + more <= ALL_BODY_BYTES_MAX);
+           (share->body_bytes + more <= caller_body_bytes_max() && shares->body_bytes + more <= ALL_BODY_BYTES_MAX);
 }
 
 int shares_hold_body(struct shares *shares, int subject_type, int64_t subject_id, size_t bytes, struct held_body *held,
@@ -163,7 +180,7 @@ int shares_hold_body(struct shares *shares, int subject_type, int64_t subject_id
         return error_set(err, ERROR_UNAVAILABLE,
                          "body: %zu MiB of yours are taken in at once at most, and %zu MiB of all: try again when some"
                          " requests have ended",
-                         CALLER_BODY_BYTES_MAX >> 20, ALL_BODY_BYTES_MAX >> 20);
+                         caller_body_bytes_max() >> 20, ALL_BODY_BYTES_MAX >> 20);
     return 0;
 }
 

@@ -20,6 +20,8 @@ struct held_body {
 // For so many threads: each holds one share at most.
 struct shares *shares_create(size_t thread_count);
 void shares_destroy(struct shares *shares); // NULL is fine
+// Of all callers: of answers, of bodies.
+void shares_read(struct shares *shares, size_t *out_bytes, size_t *out_body_bytes);
 // Whoever waits is refused from now on.
 void shares_stop(struct shares *shares);
 

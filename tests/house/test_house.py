@@ -320,7 +320,7 @@ def test_the_table_of_places_is_that_of_the_code():
         row = re.search(rf"^\| `{name}` \|(.*)\|$", text, re.M)
         assert row, f"docs/operating.md has no row {name}"
         cells = [cell.strip() for cell in row[1].split("|")]
-        share = f"{PARTS[holders]}, {'an' if holder[0] in 'aeiou' else 'a'} {holder}" if holders != "0" else ""
+        share = f"{PARTS[holders]} per {holder}"
         in_all = f"{int(bound):,}" if bound != "0" else cells[1]  # that its holder says at its start
         assert cells[:5] == [what, in_all, share, PARTS[workloads], PARTS[administrators]], name
         assert cells[5].split(" ")[0] == (f"{int(seconds):,}" if seconds != "0" else ""), name
