@@ -194,7 +194,7 @@ void place_book_refuse(struct place_book *book, enum place_kind kind, const char
     log_write(LOG_WARN, "places",
               "places are scarce: who asked was refused, or another gave way place=%s %s=%s taken=%d "
               "bound=%d refused=%" PRId64,
-              ROWS[kind].name, ROWS[kind].holder, log_text(holder, text), atomic_load(&figures->taken),
+              ROWS[kind].name, ROWS[kind].holder, log_text(holder ? holder : "", text), atomic_load(&figures->taken),
               atomic_load(&figures->bound), refused - atomic_exchange(&figures->told_refused, refused));
 }
 

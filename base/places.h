@@ -65,7 +65,7 @@ struct places {
 
 // Who takes a place. Texts end with the call.
 struct place_claim {
-    const char *holder;
+    const char *holder;   // NULL: nobody knows who
     const char *workload; // NULL: of none
     bool is_administrator;
     int socket; // the holder's own as long as it has the place; -1: not known

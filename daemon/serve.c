@@ -214,6 +214,15 @@ static void open_doors(struct daemon *daemon)
     atomic_store(&server->is_starting, false);
 }
 
+static int create_openid(struct daemon *daemon, struct error *err)
+{
+    struct openid_options options = {.db = daemon->db,
+                                     .sealing = daemon->auth->sealing,
+                                     .ca_file = daemon->settings.openid_ca,
+                                     .places = &daemon->server.places};
+    return openid_create(&options, &daemon->openid, err);
+}
+
 static int create_notifications(struct daemon *daemon, struct error *err)
 {
     const struct settings *settings = &daemon->settings;
@@ -254,9 +263,7 @@ static int start(struct daemon *daemon, struct error *err)
     if (atomic_load(&daemon->health.opening.is_cancelled))
         return error_set(err, ERROR_UNAVAILABLE, "ended before it was done");
     daemon->server.changes = change_feed_create(daemon->db);
-    const char *ca_file = daemon->settings.openid_ca;
-    if (fill_database(daemon, err) < 0 || open_audit(daemon, err) < 0 ||
-        openid_create(daemon->db, daemon->auth->sealing, ca_file, &daemon->openid, err) < 0 ||
+    if (fill_database(daemon, err) < 0 || open_audit(daemon, err) < 0 || create_openid(daemon, err) < 0 ||
         create_notifications(daemon, err) < 0 || create_reconciler(daemon, err) < 0 ||
         reconciler_start(daemon->reconciler, err) < 0 || notifications_start(daemon->notifications, err) < 0)
         return -1;

@@ -9,6 +9,7 @@
 #include "base/condition.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/places.h"
 #include "base/timestamp.h"
 #include "db/accounts/identity_provider.h"
 #include "db/db.h"
@@ -18,13 +19,11 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sodium.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 enum {
-    CALLS_MAX = 16,
     STACK_BYTES = 2 << 20,
     PAUSE_MS = 5000,    // after an issuer that did not answer
     POSTPONE_MS = 30000 // of the session that met it
@@ -34,7 +33,7 @@ struct openid {
     struct db *db;
     const struct sealing *sealing;
     struct openid_issuer *issuer;
-    atomic_int calls;
+    struct places calls;
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t wake;
@@ -44,6 +43,7 @@ struct openid {
 // One call to the issuer: what is known of it, and what it is to do.
 struct work {
     struct openid *openid;
+    const char *address; // who asks; NULL: an administrator
     struct identity_provider provider;
     const char *secret; // NULL: a public client
     struct openid_endpoints endpoints;
@@ -106,13 +106,13 @@ static int start_work(struct work *work, struct error *err)
 // The caller's own stack is too small for TLS, and its connection is all that waits.
 static int call_issuer(struct work *work, struct error *err)
 {
-    struct openid *openid = work->openid;
-    int rc = -1;
-    if (atomic_fetch_add(&openid->calls, 1) < CALLS_MAX)
-        rc = start_work(work, err);
-    else
-        error_set(err, ERROR_UNAVAILABLE, "the issuer is slow, and %d sign-ins wait for it: try again", CALLS_MAX);
-    atomic_fetch_sub(&openid->calls, 1);
+    struct places *calls = &work->openid->calls;
+    struct place_claim claim = {.holder = work->address, .is_administrator = !work->address, .socket = -1};
+    int place;
+    if (places_take(calls, &claim, &place, err) < 0)
+        return error_details(err, "the identity provider is slow: try again");
+    int rc = start_work(work, err);
+    places_give_back(calls, place);
     return rc;
 }
 
@@ -140,7 +140,7 @@ static const char *challenge_of(const char *verifier, struct arena *arena)
 int openid_begin(struct openid *openid, const struct openid_flow *flow, struct arena *arena, const char **out_url,
                  struct error *err)
 {
-    struct work work = {.openid = openid, .arena = arena, .run = do_nothing};
+    struct work work = {.openid = openid, .address = flow->address, .arena = arena, .run = do_nothing};
     if (load_work(&work, err) < 0 || call_issuer(&work, err) < 0)
         return -1;
     const struct identity_provider *provider = &work.provider;
@@ -228,8 +228,13 @@ static int take_code(struct work *work, struct error *err)
 int openid_finish(struct openid *openid, const struct openid_flow *flow, const char *code, int64_t now_ms,
                   struct arena *arena, struct openid_person *out_person, struct error *err)
 {
-    struct work work = {
-        .openid = openid, .arena = arena, .flow = flow, .code = code, .now_ms = now_ms, .run = take_code};
+    struct work work = {.openid = openid,
+                        .address = flow->address,
+                        .arena = arena,
+                        .flow = flow,
+                        .code = code,
+                        .now_ms = now_ms,
+                        .run = take_code};
     if (load_work(&work, err) < 0 || call_issuer(&work, err) < 0)
         return -1;
     *out_person = work.person;
@@ -249,19 +254,20 @@ static int take_token(struct work *work, struct error *err)
     return 0;
 }
 
-int openid_check(struct openid *openid, const char *token, int64_t now_ms, struct arena *arena,
+int openid_check(struct openid *openid, const char *address, const char *token, int64_t now_ms, struct arena *arena,
                  struct openid_person *out_person, struct error *err)
 {
-    struct work work = {.openid = openid, .arena = arena, .token = token, .now_ms = now_ms, .run = take_token};
+    struct work work = {
+        .openid = openid, .address = address, .arena = arena, .token = token, .now_ms = now_ms, .run = take_token};
     if (load_work(&work, err) < 0 || call_issuer(&work, err) < 0)
         return -1;
     *out_person = work.person;
     return 0;
 }
 
-const char *openid_sign_out_url(struct openid *openid, const char *return_to, struct arena *arena)
+const char *openid_sign_out_url(struct openid *openid, const char *address, const char *return_to, struct arena *arena)
 {
-    struct work work = {.openid = openid, .arena = arena, .run = do_nothing};
+    struct work work = {.openid = openid, .address = address, .arena = arena, .run = do_nothing};
     if (load_work(&work, NULL) < 0 || call_issuer(&work, NULL) < 0 || !work.endpoints.sign_out)
         return NULL;
     return arena_printf(arena, "%s%sclient_id=%s&post_logout_redirect_uri=%s", work.endpoints.sign_out,
@@ -392,14 +398,14 @@ static void *ask_about_sessions(void *context)
     return NULL;
 }
 
-int openid_create(struct db *db, const struct sealing *sealing, const char *ca_file, struct openid **out_openid,
-                  struct error *err)
+int openid_create(const struct openid_options *options, struct openid **out_openid, struct error *err)
 {
     struct openid *openid = memory_array(1, sizeof(*openid));
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    openid->db = db;
-    openid->sealing = sealing;
-    openid->issuer = openid_issuer_create(ca_file);
+    openid->db = options->db;
+    openid->sealing = options->sealing;
+    openid->issuer = openid_issuer_create(options->ca_file);
+    places_init(&openid->calls, PLACE_ISSUER_CALLS, 0, options->places);
     pthread_mutex_init(&openid->mutex, NULL);
     condition_init(&openid->wake);
     int rc = pthread_create(&openid->thread, NULL, ask_about_sessions, openid);
@@ -432,6 +438,7 @@ void openid_destroy(struct openid *openid)
     if (!pthread_equal(openid->thread, pthread_self()))
         pthread_join(openid->thread, NULL);
     openid_issuer_destroy(openid->issuer);
+    places_done(&openid->calls);
     pthread_cond_destroy(&openid->wake);
     pthread_mutex_destroy(&openid->mutex);
     free(openid);

@@ -60,7 +60,7 @@ int op_begin_openid_sign_in(struct request *req, struct response *res, struct er
     const char *url;
     if (openid_flow_begin(req, &state, err) < 0)
         return -1;
-    struct openid_flow flow = {state.state, state.nonce, state.verifier};
+    struct openid_flow flow = {state.state, state.nonce, state.verifier, req->remote_address};
     if (openid_begin(req->server->openid, &flow, req->arena, &url, err) < 0)
         return -1;
     openid_flow_keep(req, res, &state);
@@ -153,7 +153,7 @@ int op_finish_openid_sign_in(struct request *req, struct response *res, struct e
         return fail(req, res, NULL, "expired", "this browser began no such sign-in, or too long ago");
     if (!code)
         return fail(req, res, &state, "refused", refusal_of_issuer(req));
-    struct openid_flow flow = {state.state, state.nonce, state.verifier};
+    struct openid_flow flow = {state.state, state.nonce, state.verifier, req->remote_address};
     int rc = openid_finish(req->server->openid, &flow, code, req->received_ms, req->arena, &person, &cause);
     if (rc == 0 && issuer && strcmp(issuer, person.issuer) != 0) // RFC 9207
         rc = error_set(&cause, ERROR_UNAUTHORIZED, "the answer names another issuer");
@@ -190,7 +190,7 @@ int op_end_openid_session(struct request *req, struct response *res, struct erro
     if (req->caller->is_cookie)
         session_set_cookie(req, res, "", "; Max-Age=0");
     if (!user.is_local && find_provider(req, &provider, NULL) > 0)
-        url = openid_sign_out_url(req->server->openid,
+        url = openid_sign_out_url(req->server->openid, req->remote_address,
                                   arena_printf(req->arena, "%s/", own_origin(&provider, req->arena)), req->arena);
     return response_json(res, json_pack("{s:s?}", "url", url));
 }

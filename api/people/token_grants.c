@@ -270,7 +270,8 @@ static int check_external(struct request *req, struct response *res, const char 
     audit_detail(req, "grant", "external_token");
     if (sign_in_begin(req, res, EXTERNAL_TOKENS, err) < 0)
         return -1;
-    int rc = openid_check(req->server->openid, token, req->received_ms, req->arena, out_person, &cause);
+    int rc =
+        openid_check(req->server->openid, req->remote_address, token, req->received_ms, req->arena, out_person, &cause);
     bool is_bad = rc < 0 && cause.code == ERROR_UNAUTHORIZED;
     sign_in_end(req, EXTERNAL_TOKENS, rc == 0 ? SIGN_IN_SUCCEEDED : is_bad ? SIGN_IN_FAILED : SIGN_IN_NOT_TRIED);
     if (rc == 0)

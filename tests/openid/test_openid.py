@@ -2,9 +2,11 @@
 it."""
 
 import base64
+import concurrent.futures
 import hashlib
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import threading
@@ -244,6 +246,36 @@ def test_an_issuer_that_is_down_or_slow_holds_nobody(site):
             break  # else the server had given the issuer up before the sign-in came
     else:
         pytest.fail("a sign-in waits as long as those for the issuer")
+
+
+def test_places_of_calls_to_the_issuer_are_shared_between_addresses(make_site):
+    """A quarter for one address, while another's sign-in is let in."""
+    site = make_site("--trusted-proxy", "127.0.0.1", "--metrics-open")
+    site.stop()
+    site.start()  # nothing of the issuer is kept
+    site.issuer.trouble(delay_ms=60000)
+
+    def begin(address):
+        return site.request("GET", SIGN_IN, token=None, headers={"X-Forwarded-For": address})
+
+    def taken():
+        return int(
+            re.search(rb'^prorata_places_taken{place="issuer-calls"} (\d+)$', site.get("/metrics").body, re.M)[1]
+        )
+
+    def lets_another_in():
+        with concurrent.futures.ThreadPoolExecutor(9) as threads:
+            greedy = [threads.submit(begin, "10.0.0.1") for _ in range(8)]
+            site.wait_for("four are told at once", lambda: sum(answer.done() for answer in greedy) >= 4)
+            other = threads.submit(begin, "10.0.0.2")
+            site.wait_for("another's sign-in", lambda: taken() == 5 or other.done())
+            was_let_in = not other.done()
+        told = [answer.result().json["message"] for answer in greedy]
+        refused = "issuer-calls: you hold 4, all that one address may have of 16"
+        assert told.count(refused) <= 4 and refused not in other.result().json["message"]
+        return was_let_in and told.count(refused) == 4
+
+    site.wait_for("five at once", lets_another_in)
 
 
 def test_a_session_without_refresh_token_ends_within_the_hour(site, ann):
