@@ -94,7 +94,8 @@ static int fill_database(struct daemon *daemon, struct error *err)
 {
     struct auth_options options = {.data_folder = daemon->folder.path,
                                    .token_life_s = daemon->settings.token_lifetime_s,
-                                   .password_rules = daemon->settings.password_rules};
+                                   .password_rules = daemon->settings.password_rules,
+                                   .places = &daemon->server.places};
     bool has_changed = false;
     if (auth_create(&options, timestamp_now_ms(), &daemon->auth, err) < 0)
         return -1;

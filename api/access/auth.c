@@ -69,7 +69,7 @@ int auth_create(const struct auth_options *options, int64_t now_ms, struct auth 
         auth_destroy(auth);
         return -1;
     }
-    auth->passwords = passwords_create();
+    auth->passwords = passwords_create(options->places);
     auth->limits = sign_in_limits_create();
     auth->crowd = sign_in_crowd_create();
     *out_auth = auth;

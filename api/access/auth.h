@@ -20,6 +20,7 @@ struct auth_options {
     int64_t token_life_s;       // 0: 86,400
     const char *password_rules; // as password_rules_parse reads them; NULL: PASSWORD_RULES_DEFAULT
     int64_t key_rotation_ms;    // 0: 30 days
+    struct place_book *places;  // base/places.h; outlives it; NULL: there are no figures
     bool is_cookie_secure;      // always; else only where a proxy says that the browser came by https
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/places.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -13,9 +14,7 @@ static_assert(PASSWORD_HASH_SIZE == crypto_pwhash_STRBYTES, "libsodium's size");
 
 enum {
     RUNNING_MAX = 2,
-    WAITING_MAX = 64,
-    WAITING_SUSPECT_MAX = 16,
-    WAITING_ADDRESS_MAX = 16
+    WAITING_SUSPECT_MAX = 16
 };
 
 struct waiter {
@@ -28,13 +27,17 @@ struct passwords {
     pthread_mutex_t mutex;
     pthread_cond_t is_free;
     int running;
+    size_t waiting_count;
+    struct place_book *book;
     struct waiter *waiting;         // in the order in which they came
     char dummy[PASSWORD_HASH_SIZE]; // of a password that nobody knows; made when first needed
 };
 
-struct passwords *passwords_create(void)
+struct passwords *passwords_create(struct place_book *book)
 {
     struct passwords *passwords = memory_array(1, sizeof(*passwords));
+    passwords->book = book;
+    place_book_set(book, PLACE_SIGN_INS, PLACE_BOUND_SIGN_INS, 0);
     pthread_mutex_init(&passwords->mutex, NULL);
     pthread_cond_init(&passwords->is_free, NULL);
     return passwords;
@@ -51,12 +54,19 @@ void passwords_destroy(struct passwords *passwords)
 
 static bool has_room(const struct passwords *passwords, const struct password_caller *caller)
 {
-    int same_room = 0, same_address = 0;
+    size_t same_room = 0, same_address = 0;
     for (const struct waiter *waiter = passwords->waiting; waiter; waiter = waiter->next) {
         same_room += waiter->caller->is_suspect == caller->is_suspect;
         same_address += strcmp(waiter->caller->address, caller->address) == 0;
     }
-    return same_room < (caller->is_suspect ? WAITING_SUSPECT_MAX : WAITING_MAX) && same_address < WAITING_ADDRESS_MAX;
+    return same_room < (caller->is_suspect ? WAITING_SUSPECT_MAX : PLACE_BOUND_SIGN_INS) &&
+           same_address < places_part(PLACE_SIGN_INS, PLACE_BOUND_SIGN_INS);
+}
+
+static void count_waiting(struct passwords *passwords, bool is_one_more)
+{
+    passwords->waiting_count = is_one_more ? passwords->waiting_count + 1 : passwords->waiting_count - 1;
+    place_book_set(passwords->book, PLACE_SIGN_INS, PLACE_BOUND_SIGN_INS, passwords->waiting_count);
 }
 
 static int enter(struct passwords *passwords, const struct password_caller *caller, struct error *err)
@@ -73,10 +83,14 @@ static int enter(struct passwords *passwords, const struct password_caller *call
         while (*last)
             last = &(*last)->next;
         *last = &self;
+        count_waiting(passwords, true);
         while (!self.may_go)
             pthread_cond_wait(&passwords->is_free, &passwords->mutex);
+        count_waiting(passwords, false);
     }
     pthread_mutex_unlock(&passwords->mutex);
+    if (rc < 0)
+        place_book_refuse(passwords->book, PLACE_SIGN_INS, caller->address, 1);
     return rc;
 }
 

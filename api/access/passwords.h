@@ -6,6 +6,7 @@
 
 struct error;
 struct passwords;
+struct place_book; // base/places.h
 
 enum {
     PASSWORD_HASH_SIZE = 128,
@@ -19,7 +20,8 @@ struct password_caller {
     bool is_suspect; // tries from there failed lately
 };
 
-struct passwords *passwords_create(void);
+// book: NULL, or it outlives them.
+struct passwords *passwords_create(struct place_book *book);
 void passwords_destroy(struct passwords *passwords); // NULL is fine
 
 int password_hash(struct passwords *passwords, const char *password, char out_hash[PASSWORD_HASH_SIZE],

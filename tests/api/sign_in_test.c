@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/places.h"
 #include "tests/support/check.h"
 
 #include <dirent.h>
@@ -187,7 +188,7 @@ static void test_keys(const char *folder)
 static void test_passwords(void)
 {
     static const struct password_caller HERE = {.address = "10.0.0.1"};
-    struct passwords *passwords = passwords_create();
+    struct passwords *passwords = passwords_create(NULL);
     struct error err = {0};
     char hash[PASSWORD_HASH_SIZE];
     bool matches = true;
@@ -237,7 +238,8 @@ static void *hash_in_storm(void *context)
 // Two work and sixteen wait: those at least are served, and everybody gets an answer.
 static void test_storm(void)
 {
-    struct storm storm = {.passwords = passwords_create()};
+    struct place_book book = {0};
+    struct storm storm = {.passwords = passwords_create(&book)};
     pthread_t threads[STORM];
     pthread_barrier_init(&storm.start, NULL, STORM);
     for (size_t i = 0; i < STORM; i++)
@@ -246,6 +248,8 @@ static void test_storm(void)
         pthread_join(threads[i], NULL);
     check_int(storm.hashed + storm.refused, STORM, "answers");
     check_true(storm.hashed >= 18, "18 are served, got %d", storm.hashed);
+    check_int((int64_t)atomic_load(&book.of[PLACE_SIGN_INS].refused), storm.refused, "those refused are counted");
+    check_int(atomic_load(&book.of[PLACE_SIGN_INS].taken), 0, "nobody waits any more");
     pthread_barrier_destroy(&storm.start);
     passwords_destroy(storm.passwords);
 }

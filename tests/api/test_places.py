@@ -27,6 +27,8 @@ def test_all_places_have_figures(module_server):
         "streams": 64,
         "shells": 256,
         "questions": 8,
+        "sign-ins": 64,
+        "issuer-calls": 16,
         "connections": 256,
         "body-mebibytes": 16,
         "answer-mebibytes": 64,
