@@ -43,11 +43,12 @@ def test_places_of_connections_are_shared_between_addresses(make_server):
     with contextlib.ExitStack() as held:
         for _ in range(40):
             half = held.enter_context(socket.create_connection(("127.0.0.1", server.port), 60, ("127.0.0.2", 0)))
-            half.sendall(b"GET /healthz HTTP/1.1\r\n")
+            with contextlib.suppress(OSError):  # it is cut already
+                half.sendall(b"GET /healthz HTTP/1.1\r\n")
         server.wait_for("some are cut", lambda: figure(server, "connections", "refused") > 0)
         assert server.get("/healthz").status == 200
-    (line,) = refusals(server, "connections")
-    assert 'address="127.0.0.2"' in line
+    lines = server.wait_for("a line in the log", lambda: refusals(server, "connections"))
+    assert 'address="127.0.0.2"' in lines[0]
 
 
 def begin_body(server, token):
@@ -68,7 +69,10 @@ def test_places_of_bodies_are_shared_between_people(make_server):
         with contextlib.ExitStack() as held:
             bodies = [held.enter_context(begin_body(server, greedy)) for _ in range(5)]
             answered = select.select(bodies, [], [], 60)[0]
-            if b" 503 " not in answered[0].recv(65536).split(b"\r\n")[0]:
+            try:
+                if b" 503 " not in answered[0].recv(65536).split(b"\r\n")[0]:
+                    return False
+            except ConnectionResetError:  # the answer went with what was not read
                 return False
             for token in (other, "admin"):
                 answer = server.request("POST", "/api/v1/workloads/trainings", b" " * BODY, token=token)
@@ -77,4 +81,4 @@ def test_places_of_bodies_are_shared_between_people(make_server):
 
     server.wait_for("the fifth is refused", is_refused)
     assert figure(server, "body-mebibytes", "refused") >= 1
-    assert len(refusals(server, "body-mebibytes")) == 1
+    server.wait_for("a line in the log", lambda: refusals(server, "body-mebibytes"))
