@@ -32,7 +32,8 @@ static void step(struct cycle *cycle, uint64_t *random)
     } else if (pod->state.status == SNAPSHOT_POD_PENDING && node_fit_pod(&cycle->nodes[node], pod).fits) {
         struct place place = {.node = node};
         if (pod->request.shared_devices > 0)
-            place = shared_device_choose(&cycle->nodes[node], &pod->request, PLACEMENT_BINPACK, false, cycle->arena).place;
+            place =
+                shared_device_choose(&cycle->nodes[node], &pod->request, PLACEMENT_BINPACK, false, cycle->arena).place;
         statement_place(cycle, pod->index, &place, true);
     }
 }
@@ -141,7 +142,8 @@ static int64_t growth_of(const struct growth_case *row, struct arena *arena)
         struct request request = {.portion_milli = row->used_portion_milli, .shared_devices = 1};
         struct pod *used = &cycle->pods[2];
         used->request = request;
-        struct place place = shared_device_choose(&cycle->nodes[0], &request, PLACEMENT_BINPACK, false, cycle->arena).place;
+        struct place place =
+            shared_device_choose(&cycle->nodes[0], &request, PLACEMENT_BINPACK, false, cycle->arena).place;
         node_add(&cycle->nodes[0], used, &place, STANDING_STAYS);
     }
     return fragmentation_growth(cycle, &cycle->pools[0], &cycle->nodes[0], &cycle->pods[0]);

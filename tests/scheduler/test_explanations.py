@@ -361,7 +361,8 @@ SHORT = [
         [("n0", {"gpuDevices": 0, "memoryBytes": 63 * 2**30})],
         {"gpuPortion": 0.5, "memoryBytes": 2 * 2**30},
         "NotEnoughMemory",
-        "Needs 0.5 of a GPU and 2Gi of memory on one node in default; where the GPUs are free, at most 1Gi of memory is",
+        "Needs 0.5 of a GPU and 2Gi of memory on one node in default; "
+        "where the GPUs are free, at most 1Gi of memory is",
         "unknown",
     ),
     (
