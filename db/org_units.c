@@ -258,8 +258,8 @@ void org_unit_from_row(sqlite3_stmt *stmt, enum org_unit_kind kind, struct arena
     out_unit->requested_namespace = db_column_text(stmt, 27, arena);
     out_unit->enforce_scheduler = db_column_int(stmt, 28) != 0;
     out_unit->department_scheduling_rules_json = db_column_text(stmt, 29, arena);
-    out_unit->department_default_node_pools_json = db_column_text(stmt, 30, arena);
-    out_unit->department_node_types_json = db_column_text(stmt, 31, arena);
+    out_unit->department_node_types_json = db_column_text(stmt, 30, arena);
+    out_unit->effective_node_pools_json = db_column_text(stmt, 31, arena);
 }
 
 static const char SQL_FIND_PROJECT[] = "SELECT " PROJECT_COLUMNS " FROM " PROJECT_FROM " WHERE p.id = ?";

@@ -61,12 +61,21 @@ int db_find_org_unit(struct db_conn *conn, enum org_unit_kind kind, int64_t id, 
 #define DEPARTMENT_FROM                                     \
     "departments d JOIN clusters c ON c.id = d.cluster_id " \
     "LEFT JOIN overtime o ON o.owner_kind = 'department' AND o.owner_id = d.id"
+// Where work of a project goes that names no node pools, as JSON: the project's own order, else its department's; else,
+// of a project that has GPU quota but none in the default pool, the pools of that quota, the most first. NULL: to the
+// default pool.
+#define PROJECT_NODE_POOLS                                                                                      \
+    "coalesce(p.default_node_pools_json, d.default_node_pools_json, (SELECT CASE WHEN max(own.is_default) = 0 " \
+    "THEN json_group_array(own.name) END FROM (SELECT n.name, n.is_default FROM queues q JOIN node_pools n "    \
+    "ON n.id = q.node_pool_id AND n.deleted_ms = 0 WHERE q.owner_kind = 'project' AND q.owner_id = p.id "       \
+    "AND ifnull(q.gpu_deserved_milli, 1) > 0 "                                                                  \
+    "ORDER BY q.gpu_deserved_milli IS NULL DESC, q.gpu_deserved_milli DESC, n.name) AS own))"
 #define PROJECT_COLUMNS                                                                                 \
     "p.id, p.cluster_id, c.uuid, p.name, p.is_default, p.description, p.scheduling_rules_json, "        \
     "p.default_node_pools_json, p.node_types_json, p.phase, p.created_by, p.updated_by, p.created_ms, " \
     "p.updated_ms, " OVERTIME_COLUMNS                                                                   \
     ", p.department_id, d.name, p.namespace, p.requested_namespace, p.enforce_scheduler, "              \
-    "d.scheduling_rules_json, d.default_node_pools_json, d.node_types_json"
+    "d.scheduling_rules_json, d.node_types_json, " PROJECT_NODE_POOLS
 #define PROJECT_FROM                                                                                  \
     "projects p JOIN clusters c ON c.id = p.cluster_id JOIN departments d ON d.id = p.department_id " \
     "LEFT JOIN overtime o ON o.owner_kind = 'project' AND o.owner_id = p.id"

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/quantity.h"
 #include "db/db.h"
+#include "db/org_units.h"
 #include "db/settings.h"
 
 #include <inttypes.h>
@@ -26,14 +27,14 @@ static const char SQL_NODES[] =
     "p.deleted_ms = 0"
     " WHERE n.cluster_id = ?1 AND n.deleted_ms = 0 ORDER BY n.name";
 static const char SQL_TOPOLOGIES[] = "SELECT name, levels_json FROM topologies WHERE cluster_id = ?1 ORDER BY name";
-#define MIN_RUNTIMES                                           \
-    " scheduling_rules_json ->> '$.preemptMinRuntimeSeconds'," \
-    " scheduling_rules_json ->> '$.reclaimMinRuntimeSeconds'"
-static const char SQL_DEPARTMENTS[] = "SELECT id, name, default_node_pools_json, created_ms," MIN_RUNTIMES
-                                      " FROM departments WHERE cluster_id = ?1 ORDER BY name";
+#define MIN_RUNTIMES(table)                                                     \
+    " " table ".scheduling_rules_json ->> '$.preemptMinRuntimeSeconds', " table \
+    ".scheduling_rules_json ->> '$.reclaimMinRuntimeSeconds'"
+static const char SQL_DEPARTMENTS[] = "SELECT d.id, d.name, d.created_ms," MIN_RUNTIMES(
+    "d") " FROM departments d WHERE d.cluster_id = ?1 ORDER BY d.name";
 static const char SQL_PROJECTS[] =
-    "SELECT id, department_id, name, default_node_pools_json, phase, created_ms," MIN_RUNTIMES
-    " FROM projects WHERE cluster_id = ?1 ORDER BY name";
+    "SELECT p.id, p.department_id, p.name, " PROJECT_NODE_POOLS ", p.phase, p.created_ms," MIN_RUNTIMES(
+        "p") " FROM projects p JOIN departments d ON d.id = p.department_id WHERE p.cluster_id = ?1 ORDER BY p.name";
 static const char SQL_QUEUES[] =
     "SELECT q.id, q.owner_kind, q.owner_id, q.node_pool_id, q.rank, q.gpu_deserved_milli, q.gpu_limit_milli,"
     " q.cpu_deserved_milli, q.cpu_limit_milli, q.memory_deserved_bytes, q.memory_limit_bytes, q.gpu_over_quota_weight,"
@@ -166,10 +167,9 @@ static void read_department(sqlite3_stmt *stmt, struct arena *arena, void *out_r
     *(struct department_row *)out_row = (struct department_row){
         .id = db_column_int(stmt, 0),
         .name = db_column_text(stmt, 1, arena),
-        .default_node_pools_json = db_column_text(stmt, 2, arena),
-        .created_ms = db_column_int(stmt, 3),
-        .preempt_min_runtime_ms = milliseconds_or(stmt, 4, -1),
-        .reclaim_min_runtime_ms = milliseconds_or(stmt, 5, -1),
+        .created_ms = db_column_int(stmt, 2),
+        .preempt_min_runtime_ms = milliseconds_or(stmt, 3, -1),
+        .reclaim_min_runtime_ms = milliseconds_or(stmt, 4, -1),
     };
 }
 
@@ -179,7 +179,7 @@ static void read_project(sqlite3_stmt *stmt, struct arena *arena, void *out_row)
         .id = db_column_int(stmt, 0),
         .department_id = db_column_int(stmt, 1),
         .name = db_column_text(stmt, 2, arena),
-        .default_node_pools_json = db_column_text(stmt, 3, arena),
+        .node_pools_json = db_column_text(stmt, 3, arena),
         .is_deleting = strcmp(db_column_text(stmt, 4, arena), "Deleting") == 0,
         .created_ms = db_column_int(stmt, 5),
         .preempt_min_runtime_ms = milliseconds_or(stmt, 6, -1),

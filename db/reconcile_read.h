@@ -58,7 +58,6 @@ struct topology_row {
 struct department_row {
     int64_t id;
     const char *name;
-    const char *default_node_pools_json; // NULL: none
     int64_t created_ms;
     int64_t preempt_min_runtime_ms; // -1: the pool's
     int64_t reclaim_min_runtime_ms;
@@ -68,8 +67,8 @@ struct project_row {
     int64_t id;
     int64_t department_id;
     const char *name;
-    const char *default_node_pools_json; // NULL: none
-    int64_t preempt_min_runtime_ms;      // -1: the department's or the pool's
+    const char *node_pools_json;    // where work goes that names none; NULL: to the default pool
+    int64_t preempt_min_runtime_ms; // -1: the department's or the pool's
     int64_t reclaim_min_runtime_ms;
     bool is_deleting;
     int64_t created_ms;

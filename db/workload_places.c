@@ -1,12 +1,13 @@
 #include "db/workload_places.h"
 
 #include "db/db.h"
+#include "db/org_units.h"
 
 #include <string.h>
 
 static const char SQL_FIND_PLACE[] =
     "SELECT p.cluster_id, p.department_id, p.id, c.uuid, p.name, d.name, p.namespace, p.phase, p.scheduling_rules_json,"
-    " d.scheduling_rules_json, coalesce(p.default_node_pools_json, d.default_node_pools_json),"
+    " d.scheduling_rules_json, " PROJECT_NODE_POOLS ","
     " p.node_types_json, d.node_types_json, (SELECT number FROM project_numbers WHERE project_id = p.id) FROM projects "
     "p JOIN departments d ON d.id = p.department_id"
     " JOIN clusters c ON c.id = p.cluster_id WHERE p.id = ?";

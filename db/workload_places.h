@@ -17,7 +17,7 @@ struct workload_place {
     bool is_deleting;
     const char *project_rules_json; // NULL: none; so are all of these
     const char *department_rules_json;
-    const char *default_node_pools_json; // the project's, else the department's
+    const char *default_node_pools_json; // PROJECT_NODE_POOLS of db/org_units.h
     const char *node_types_json;
     const char *department_node_types_json;
 };

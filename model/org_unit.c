@@ -246,8 +246,7 @@ static void write_effective(const struct org_unit *unit, struct json_writer *jso
     json_key(json, "effective");
     json_begin_object(json);
     write_effective_rules(unit->scheduling_rules_json, unit->department_scheduling_rules_json, json);
-    json_raw(json, "defaultNodePools",
-             unit->default_node_pools_json ? unit->default_node_pools_json : unit->department_default_node_pools_json);
+    json_raw(json, "defaultNodePools", unit->effective_node_pools_json);
     write_effective_node_types(unit, json);
     json_end_object(json);
 }

@@ -73,8 +73,8 @@ struct org_unit {
     const char *requested_namespace;
     bool enforce_scheduler;
     const char *department_scheduling_rules_json; // only read, for `effective`
-    const char *department_default_node_pools_json;
     const char *department_node_types_json;
+    const char *effective_node_pools_json; // only read: where work goes that names none; NULL: to the default pool
 
     struct queue *queues; // one a node pool, by pool id
     size_t queue_count;

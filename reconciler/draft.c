@@ -23,6 +23,7 @@ static struct world *borrow_world(const struct present *present, struct arena *a
     borrowed->topologies = world->topologies;
     borrowed->departments = world->departments;
     borrowed->projects = world->projects;
+    borrowed->project_pools = world->project_pools;
     borrowed->extended = world->extended;
     borrowed->extended_count = world->extended_count;
     arena_init(&borrowed->arena);

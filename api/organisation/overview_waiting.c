@@ -9,6 +9,7 @@
 #include "base/json_writer.h"
 #include "base/quantity.h"
 #include "db/db.h"
+#include "db/org_units.h"
 #include "db/queues.h"
 
 #include <inttypes.h>
@@ -23,14 +24,13 @@ enum {
 };
 
 // From the index workloads_by_state alone. The node pool is the first that the workload asks for, else its project's,
-// its department's, or the one that every cluster has.
+// which is looked for once a group, or the one that every cluster has.
 static const struct list_source WAITING_LIST = {
-    .columns = "w.project_id, coalesce(w.node_pools_json ->> '$[0]', p.default_node_pools_json ->> '$[0]', "
-               "d.default_node_pools_json ->> '$[0]', 'default'), w.phase_reason <> '', count(*), "
-               "sum(w.gpu_requested_milli)",
+    .columns = "w.project_id, coalesce(w.node_pools_json ->> '$[0]', " PROJECT_NODE_POOLS " ->> '$[0]', 'default'), "
+               "w.phase_reason <> '', count(*), sum(w.gpu_requested_milli)",
     .from = "projects p JOIN departments d ON d.id = p.department_id CROSS JOIN workloads w ON w.project_id = p.id",
     .where = "w.deleted_ms = 0 AND w.phase = 'Pending'",
-    .group = "1, 2, 3",
+    .group = "w.project_id, w.node_pools_json ->> '$[0]', w.phase_reason <> ''",
     .id = "w.project_id",
     .order = "NULL",
 };

@@ -14,6 +14,7 @@
 #include "base/json_reader.h"
 #include "base/json_writer.h"
 #include "db/db.h"
+#include "db/org_units.h"
 #include "model/workload_spec.h"
 
 #include <inttypes.h>
@@ -31,11 +32,11 @@ enum {
     COLUMN_EXPECTED,
 };
 
-// The node pool of the reason, else the first that the workload asks for, its project's, its department's, or the one
-// that every cluster has.
-#define POOL                                                                                            \
-    "coalesce(w.explanation_json ->> '$.pool', w.node_pools_json ->> '$[0]', p.default_node_pools_json" \
-    " ->> '$[0]', d.default_node_pools_json ->> '$[0]', 'default')"
+// The node pool of the reason, else the first that the workload asks for, its project's, or the one that every cluster
+// has.
+#define POOL                                                                                             \
+    "coalesce(w.explanation_json ->> '$.pool', w.node_pools_json ->> '$[0]', " PROJECT_NODE_POOLS " ->>" \
+    " '$[0]', 'default')"
 #define CODE "coalesce(w.explanation_json ->> '$.code', '')"
 
 static const struct list_source WAITING = {

@@ -12,10 +12,9 @@ enum {
 };
 
 // The node pools that a text names, as far as there are any.
-struct pool_list {
+struct text_pools {
     const char *text; // NULL: not read
-    uint32_t *pools;
-    size_t count;
+    struct pool_list list;
 };
 
 struct counting {
@@ -23,34 +22,23 @@ struct counting {
     struct arena *arena;
     size_t width; // of the rows below: [0] of all, then of each pool
     int64_t *all, *projects, *departments;
-    struct pool_list lists[LISTS]; // by hash of their text: very many workloads have few of them
-    struct pool_list by_default;
+    struct text_pools kept[LISTS]; // by hash of their text: very many workloads have few of them
 };
-
-// NULL where it names none.
-static const struct pool_list *read_list(struct counting *counting, const char *text)
-{
-    if (!text)
-        return NULL;
-    struct pool_list *list = &counting->lists[hash_text(HASH_START, text) & (LISTS - 1)];
-    if (!list->text || strcmp(list->text, text) != 0) {
-        list->text = text;
-        list->count = world_pools_named(counting->cache->world, text, counting->arena, &list->pools);
-    }
-    return list->count ? list : NULL;
-}
 
 // The pools that a workload may go to, as the scheduler takes them (snapshot_build.c).
 static const struct pool_list *pools_of(struct counting *counting, const struct cache_workload *workload,
                                         uint32_t project)
 {
     const struct world *world = counting->cache->world;
-    const char *texts[] = {workload->node_pools_json, world->rows.projects[project].default_node_pools_json,
-                           world->rows.departments[world->projects[project].department].default_node_pools_json};
-    const struct pool_list *list = NULL;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && !list; i++)
-        list = read_list(counting, texts[i]);
-    return list ? list : &counting->by_default;
+    const char *text = workload->node_pools_json;
+    if (!text)
+        return &world->project_pools[project];
+    struct text_pools *kept = &counting->kept[hash_text(HASH_START, text) & (LISTS - 1)];
+    if (!kept->text || strcmp(kept->text, text) != 0) {
+        kept->text = text;
+        kept->list.count = world_pools_named(world, text, counting->arena, &kept->list.pools);
+    }
+    return kept->list.count ? &kept->list : &world->project_pools[project];
 }
 
 static void add(const struct pool_list *list, int64_t *counts)
@@ -91,12 +79,8 @@ static void sample_unit(struct sampler *sampler, const struct counting *counting
 void waiting_sample(struct sampler *sampler, const struct cache *cache)
 {
     const struct world_rows *rows = &cache->world->rows;
-    uint32_t default_pool = world_default_pool(cache->world);
     struct counting *counting = arena_array(sampler->arena, 1, sizeof(*counting));
-    *counting = (struct counting){.cache = cache,
-                                  .arena = sampler->arena,
-                                  .width = rows->pool_count + 1,
-                                  .by_default = {.pools = &default_pool, .count = 1}};
+    *counting = (struct counting){.cache = cache, .arena = sampler->arena, .width = rows->pool_count + 1};
     counting->all = arena_array(sampler->arena, counting->width, sizeof(int64_t));
     counting->projects = arena_array(sampler->arena, rows->project_count * counting->width, sizeof(int64_t));
     counting->departments = arena_array(sampler->arena, rows->department_count * counting->width, sizeof(int64_t));

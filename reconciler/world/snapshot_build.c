@@ -280,28 +280,17 @@ static void gate_pods(const struct builder *builder, const struct cache_workload
             builder->pods[out->first_pod + i].status = SNAPSHOT_POD_GATED;
 }
 
-// The pools a workload may go to: its own list, else its project's, its department's, the default pool. False: it has
-// a list of its own, and none of them is there.
+// The pools a workload may go to: its own list, else that of its project, by whose address it is known. False: it has a
+// list of its own, and none of them is there.
 static bool set_pools(const struct builder *builder, const struct cache_workload *workload,
                       struct snapshot_workload *out)
 {
     const struct world *world = builder->cache->world;
-    const struct project_row *project = &world->rows.projects[out->project];
-    const struct department_row *department = &world->rows.departments[world->projects[out->project].department];
-    const char *lists[] = {workload->node_pools_json, project->default_node_pools_json,
-                           department->default_node_pools_json};
     uint32_t *pools = NULL;
-    size_t count = 0, from = 0;
-    while (from < sizeof(lists) / sizeof(*lists) && count == 0)
-        count = world_pools_named(world, lists[from++], builder->arena, &pools);
-    bool is_own = from == 1 || !workload->node_pools_json || strcmp(workload->node_pools_json, "[]") == 0;
-    if (count == 0) {
-        pools = arena_array(builder->arena, 1, sizeof(*pools));
-        pools[count++] = world_default_pool(world);
-    }
-    out->node_pools = pools;
-    out->node_pool_count = count;
-    return is_own;
+    size_t count = world_pools_named(world, workload->node_pools_json, builder->arena, &pools);
+    out->node_pools = count ? pools : world->project_pools[out->project].pools;
+    out->node_pool_count = count ? count : world->project_pools[out->project].count;
+    return count > 0 || !workload->node_pools_json || strcmp(workload->node_pools_json, "[]") == 0;
 }
 
 // From its present start on: the limit is on the time in Running of all its lives. 0: there is none.

@@ -310,9 +310,11 @@ static void build_org(struct world *world)
             .queues = queues + i * pool_count,
         };
     world->projects = arena_array(&world->arena, world->rows.project_count, sizeof(*world->projects));
+    world->project_pools = arena_array(&world->arena, world->rows.project_count, sizeof(*world->project_pools));
     queues = build_queues(world, QUEUE_KIND_PROJECT, world->rows.project_count);
     for (size_t i = 0; i < world->rows.project_count; i++) {
         const struct project_row *row = &world->rows.projects[i];
+        world->project_pools[i] = world_pools_of_text(world, row->node_pools_json, &world->arena);
         world->projects[i] = (struct snapshot_project){
             .name = row->name,
             .department = find_department(world, row->department_id),
@@ -393,6 +395,17 @@ size_t world_pools_named(const struct world *world, const char *names_json, stru
             pools[count++] = pool;
     }
     return count;
+}
+
+struct pool_list world_pools_of_text(const struct world *world, const char *names_json, struct arena *arena)
+{
+    struct pool_list list;
+    list.count = world_pools_named(world, names_json, arena, &list.pools);
+    if (list.count == 0) {
+        list.pools = arena_array(arena, 1, sizeof(*list.pools));
+        list.pools[list.count++] = world_default_pool(world);
+    }
+    return list;
 }
 
 uint32_t world_default_pool(const struct world *world)

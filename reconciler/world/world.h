@@ -19,6 +19,12 @@ struct id_index {
     size_t mask;
 };
 
+// Node pools in order of preference.
+struct pool_list {
+    uint32_t *pools;
+    size_t count;
+};
+
 struct world {
     atomic_int references;
     uint64_t number; // of no other world; not 0
@@ -33,6 +39,7 @@ struct world {
     struct snapshot_topology *topologies;
     struct snapshot_department *departments;
     struct snapshot_project *projects;
+    struct pool_list *project_pools; // as projects: where work goes that names none
     int64_t *queue_ids[2]; // by plan.h's queue_kind: queues.id of [owner * pool_count + pool]; 0: there is no row
     struct snapshot_extended_resource *extended;
     size_t extended_count;
@@ -55,6 +62,8 @@ uint32_t world_pool_by_name(const struct world *world, const char *name);
 // The pools that a text (["a", "b"], or NULL) names, each once, as far as there are any; scratch and result are the
 // arena's.
 size_t world_pools_named(const struct world *world, const char *names_json, struct arena *arena, uint32_t **out_pools);
+// The same, or the default pool where the text names none that is there.
+struct pool_list world_pools_of_text(const struct world *world, const char *names_json, struct arena *arena);
 uint32_t world_topology_by_name(const struct world *world, const char *name); // NULL is none
 uint32_t world_node(const struct world *world, int64_t id);
 uint32_t world_node_by_name(const struct world *world, const char *name);

@@ -162,6 +162,82 @@ def test_delete_nodepool_forgets_it_as_a_default(cluster):
     assert cluster.get(f"{PROJECTS}/{project['id']}").json["defaultNodePools"] == ["default"]
 
 
+def resources(server, **quotas):
+    """Quotas by node pool."""
+    return [
+        {"nodePool": {"id": pool(server, name)["id"]}, "gpu": {"deserved": quota}} for name, quota in quotas.items()
+    ]
+
+
+def make_project(server, name, parent=None, order=None, **quotas):
+    body = {"name": name, "clusterId": server.cluster_id(), "resources": resources(server, **quotas)}
+    made = server.post(
+        PROJECTS,
+        {**body, **({"parentId": parent} if parent else {}), **({"defaultNodePools": order} if order else {})},
+    )
+    assert made.status == 201, made
+    return made.json["id"]
+
+
+def order_of(server, project):
+    return server.get(f"{PROJECTS}/{project}").json["effective"]["defaultNodePools"]
+
+
+# What it is called, quotas by pool, the project's own order, the department's, where work goes that names no pool.
+ORDERS = [
+    ("no quota at all", {}, None, None, None),
+    ("quota in the default pool", {"default": 1, "big": 4}, None, None, None),
+    ("quota in another pool alone", {"big": 4}, None, None, ["big"]),
+    ("most quota first, then by name", {"big": 2, "a": 2, "z": 3}, None, None, ["z", "a", "big"]),
+    ("its own order before its quota", {"big": 4}, ["default", "z"], None, ["default", "z"]),
+    ("its department's order before its quota", {"big": 4}, None, ["z"], ["z"]),
+]
+
+
+@pytest.mark.parametrize("quotas, own, above, want", [o[1:] for o in ORDERS], ids=[o[0] for o in ORDERS])
+def test_work_that_names_no_pool_goes_where_its_project_has_quota(cluster, quotas, own, above, want):
+    create(cluster)
+    for name in ("a", "z"):
+        assert create(cluster, name=name, labelValue=name).status == 201
+    body = {"name": "above", "clusterId": cluster.cluster_id(), "resources": []}
+    department = cluster.post(
+        "/api/v1/org-unit/departments", {**body, **({"defaultNodePools": above} if above else {})}
+    ).json["id"]
+    project = make_project(cluster, "some", department, own, **quotas)
+    assert order_of(cluster, project) == want
+    assert cluster.get(PROJECTS, filterBy="name==some").json["projects"][0]["effective"]["defaultNodePools"] == want
+    workload = cluster.submit("w", "some", gpus=1)
+    assert cluster.workload(workload)["requestedNodePools"] == (want or ["default"])
+    seen = cluster.wait_for(
+        "the scheduler has it",
+        lambda: [w for w in cluster.get("/api/v1/scheduler/snapshot").json["workloads"] if w["name"] == "w"],
+    )
+    assert seen[0].get("nodePools", ["default"]) == (want or ["default"])
+
+
+def test_a_first_quota_sends_what_waits_to_its_pool(cluster):
+    create(cluster)
+    project = make_project(cluster, "some")
+    workload = cluster.submit("w", "some", gpus=8)
+    cluster.wait_for("why it waits", lambda: cluster.workload(workload).get("explanation"))
+    (group,) = cluster.get("/api/v1/scheduler/waiting").json["groups"]
+    assert group["nodePool"] == "default"
+    question = {"projects": [{"id": project, "resources": resources(cluster, big=4)}]}
+    asked = cluster.post("/api/v1/scheduler/what-if/quota", question).json
+    assert [(w["workload"], w["outcome"]) for w in asked["workloads"]] == [("w", "Starts")], asked
+    assert (
+        cluster.request("PATCH", f"{PROJECTS}/{project}/resources", question["projects"][0]["resources"]).status == 200
+    )
+    cluster.wait_phase(workload, "Running")
+    assert order_of(cluster, project) == ["big"]
+    back = {"projects": [{"id": project, "resources": resources(cluster, big=0)}]}
+    assert cluster.post("/api/v1/scheduler/what-if/quota", back).json["verdict"] == "NoEffect", "what runs stays"
+    assert cluster.delete(f"/api/v1/workloads/trainings/{workload}").status == 202
+    cluster.wait_for("it is gone", lambda: not cluster.get("/api/v1/workloads").json["workloads"])
+    assert cluster.delete(f"{POOLS}/{pool(cluster, 'big')['id']}").status == 204
+    assert order_of(cluster, project) is None
+
+
 def test_delete_nodepool_refuses_while_pods_run_in_it(cluster):
     made = create(cluster).json
     cluster.wait_phase(cluster.submit("runs", "default", gpus=4, spec={"nodePools": ["big"]}), "Running")

@@ -29,7 +29,7 @@ export function PoolOrder({ word, pools, value, error, onValue }: OrderProps) {
         label="Node pools, tried in this order"
         none={
           word === "project"
-            ? "None chosen: the department's order, else the default pool."
+            ? "None chosen: the department's order, else the default pool. With quota in other pools alone: these, the most first."
             : "None chosen: the default pool."
         }
         items={value.map(name => ({ id: name, content: <b class="strong">{name}</b> }))}
