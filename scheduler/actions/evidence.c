@@ -146,7 +146,7 @@ static const char *word_share(struct arena *arena, const struct search *search, 
 {
     const char *held = wording_amount(arena, r, other->allocated.of[r]);
     const char *who = other == queue ? arena_printf(arena, "%s holds", queue->name)
-                                     : arena_printf(arena, "Department %s of %s holds", other->name, queue->name);
+                                     : arena_printf(arena, "%s of %s holds", other->name, queue->name);
     if (code == EVIDENCE_WITHIN_QUOTA)
         return arena_printf(arena, "%s %s, within its quota of %s", who, held,
                             wording_number(arena, r, other->spec->deserved.of[r]));

@@ -81,11 +81,11 @@ static void explain_nobody(struct search *search)
             explain_protection(cycle->arena, arena_printf(cycle->arena, "lower-priority work of %s", queue->name), pool,
                                evidence.first_end_ms);
     else if (search->candidate_count == 0)
-        explanation.message = arena_printf(cycle->arena, "No workload of %s with a lower priority can be stopped in %s",
-                                           queue->name, pool);
+        explanation.message = arena_printf(
+            cycle->arena, "No workload of %s with a lower priority can be stopped in node pool %s", queue->name, pool);
     else
         explanation.message = arena_printf(
-            cycle->arena, "%zu %s of %s in %s with a lower priority could give way, but that makes no room",
+            cycle->arena, "%zu %s of %s in node pool %s with a lower priority could give way, but that makes no room",
             search->candidate_count, search->candidate_count == 1 ? "workload" : "workloads", queue->name, pool);
     explain_add(cycle, search->pool, search->workload, explanation);
 }

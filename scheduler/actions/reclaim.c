@@ -11,14 +11,14 @@
 #include "scheduler/victims/min_run_time.h"
 #include "scheduler/victims/preemption_delay.h"
 
-static const char *describe_share(struct arena *arena, const struct queue *queue,
+static const char *describe_share(struct arena *arena, const struct pool *pool, const struct queue *queue,
                                   const struct plan_explanation *numbers)
 {
     enum resource r = numbers->resource;
     const char *asked = wording_number(arena, r, numbers->requested);
     const char *share = wording_number(arena, r, numbers->fair_share);
     if (numbers->allocated + numbers->requested <= numbers->fair_share) // so it is not preemptible
-        return explain_quota(arena, queue, r, numbers->requested);
+        return explain_quota(arena, pool, queue, r, numbers->requested);
     if (numbers->fair_share == 0 && numbers->allocated == 0)
         return arena_printf(arena, "%s has no fair share of what it asks for", queue->name);
     if (numbers->allocated > numbers->fair_share)
@@ -36,7 +36,7 @@ static void explain_share(struct cycle *cycle, struct pool *pool, struct workloa
     const struct queue *queue = cycle_queue(pool, workload);
     struct plan_explanation explanation = explain_blank(pool, EXPLANATION_OVER_FAIR_SHARE, queue, resource);
     explanation.requested = unit_amounts(cycle, workload, pool->smallest_gpu_memory_mib).of[resource];
-    explanation.message = describe_share(cycle->arena, queue, &explanation);
+    explanation.message = describe_share(cycle->arena, pool, queue, &explanation);
     explain_add(cycle, pool, workload, explanation);
 }
 
@@ -167,12 +167,12 @@ static void explain_nobody(struct search *search)
         explanation.message =
             explain_protection(cycle->arena, "work above its fair share", pool, evidence.first_end_ms);
     else if (search->candidate_count == 0)
-        explanation.message =
-            arena_printf(cycle->arena, "No project above its share in %s has a workload that could give way", pool);
+        explanation.message = arena_printf(
+            cycle->arena, "No project above its share in node pool %s has a workload that could give way", pool);
     else
-        explanation.message =
-            arena_printf(cycle->arena, "%zu %s of other projects in %s could give way, but no fair choice makes room",
-                         search->candidate_count, search->candidate_count == 1 ? "workload" : "workloads", pool);
+        explanation.message = arena_printf(
+            cycle->arena, "%zu %s of other projects in node pool %s could give way, but no fair choice makes room",
+            search->candidate_count, search->candidate_count == 1 ? "workload" : "workloads", pool);
     if (evidence.count > 0 && (search->candidate_count > 0 || evidence.first_end_ms == SNAPSHOT_TIME_NONE))
         explanation.message = arena_printf(cycle->arena, "%s; %s holds most, %s", explanation.message,
                                            search->pool->projects[evidence.items[0].project].name,

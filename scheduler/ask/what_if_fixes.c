@@ -380,16 +380,16 @@ static int shrink_quota(struct what_if_inquiry *inquiry, enum queue_kind kind, i
     return 0;
 }
 
-static const char *word_quota(struct arena *arena, const char *what, const char *name, const struct plan_queue *queue,
-                              int64_t deserved, int64_t limit)
+static const char *word_quota(struct arena *arena, const char *name, const struct plan_queue *queue, int64_t deserved,
+                              int64_t limit)
 {
     const char *text = "";
     if (deserved != queue->deserved.of[RESOURCE_GPU])
-        text = arena_printf(arena, "the quota of %s%s from %s to %s", what, name,
+        text = arena_printf(arena, "the quota of %s from %s to %s", name,
                             wording_number(arena, RESOURCE_GPU, queue->deserved.of[RESOURCE_GPU]),
                             wording_amount(arena, RESOURCE_GPU, deserved));
     if (limit != queue->limit.of[RESOURCE_GPU])
-        text = arena_printf(arena, "%s%sthe limit of %s%s from %s to %s", text, *text ? " and " : "", what, name,
+        text = arena_printf(arena, "%s%sthe limit of %s from %s to %s", text, *text ? " and " : "", name,
                             wording_number(arena, RESOURCE_GPU, queue->limit.of[RESOURCE_GPU]),
                             wording_amount(arena, RESOURCE_GPU, limit));
     return text;
@@ -403,16 +403,15 @@ static void word_quotas(struct what_if_inquiry *inquiry, struct what_if_fix *fix
     const struct what_if_change *change = &fix->change;
     const char *project =
         change->changes_project
-            ? word_quota(arena, "", told_name(arena, TOLD_PROJECT, snapshot->projects[change->project].name),
+            ? word_quota(arena, told_name(arena, TOLD_PROJECT, snapshot->projects[change->project].name),
                          &answer->project_with, change->project_deserved, change->project_limit)
             : "";
     const char *department =
         change->changes_department
-            ? word_quota(arena, "department ",
-                         told_name(arena, TOLD_DEPARTMENT, snapshot->departments[change->department].name),
+            ? word_quota(arena, told_name(arena, TOLD_DEPARTMENT, snapshot->departments[change->department].name),
                          &answer->department_with, change->department_deserved, change->department_limit)
             : "";
-    fix->sentence = arena_printf(arena, "Raise %s%s%s in %s", project, *project && *department ? " and " : "",
+    fix->sentence = arena_printf(arena, "Raise %s%s%s in node pool %s", project, *project && *department ? " and " : "",
                                  department, snapshot->node_pools[change->node_pool].name);
     fix->price = arena_printf(arena, "Others can only borrow what belongs to %s",
                               told_name(arena, TOLD_PROJECT, snapshot->projects[change->project].name));

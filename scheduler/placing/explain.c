@@ -73,21 +73,23 @@ static void forget(struct workload *workload, const struct pool *pool)
         list->count = left;
 }
 
-const char *explain_quota(struct arena *arena, const struct queue *queue, enum resource resource, int64_t requested)
+const char *explain_quota(struct arena *arena, const struct pool *pool, const struct queue *queue,
+                          enum resource resource, int64_t requested)
 {
     int64_t held = queue->allocated_non_preemptible.of[resource];
     const char *sum = wording_number(arena, resource, requested);
     if (held > 0)
         sum = arena_printf(arena, "%s + %s", wording_number(arena, resource, held), sum);
-    return arena_printf(arena, "Non-preemptible work must fit the quota: %s deserves %s, and %s is more", queue->name,
-                        wording_amount(arena, resource, queue->spec->deserved.of[resource]), sum);
+    return arena_printf(
+        arena, "Non-preemptible work must fit the quota: %s deserves %s in node pool %s, and %s is more", queue->name,
+        wording_amount(arena, resource, queue->spec->deserved.of[resource]), pool->spec->name, sum);
 }
 
 const char *explain_protection(struct arena *arena, const char *what, const char *pool, int64_t first_end_ms)
 {
     char text[TIMESTAMP_SIZE];
     timestamp_format(first_end_ms, text);
-    return arena_printf(arena, "Minimum run times protect %s in %s; the first ends at %s", what, pool, text);
+    return arena_printf(arena, "Minimum run times protect %s in node pool %s; the first ends at %s", what, pool, text);
 }
 
 static struct plan_explanation explain_queue(struct cycle *cycle, const struct pool *pool,
@@ -100,15 +102,16 @@ static struct plan_explanation explain_queue(struct cycle *cycle, const struct p
         pool, refusal->is_quota ? EXPLANATION_NON_PREEMPTIBLE_OVER_QUOTA : EXPLANATION_OVER_LIMIT, queue, r);
     explanation.requested = refusal->requested;
     if (refusal->is_quota)
-        explanation.message = explain_quota(arena, queue, r, refusal->requested);
+        explanation.message = explain_quota(arena, pool, queue, r, refusal->requested);
     else if (explanation.allocated > 0)
-        explanation.message = arena_printf(
-            arena, "Needs %s; %s holds %s of its limit of %s", wording_amount(arena, r, refusal->requested),
-            queue->name, wording_number(arena, r, explanation.allocated), wording_amount(arena, r, explanation.limit));
+        explanation.message = arena_printf(arena, "Needs %s; %s holds %s of its limit of %s in node pool %s",
+                                           wording_amount(arena, r, refusal->requested), queue->name,
+                                           wording_number(arena, r, explanation.allocated),
+                                           wording_amount(arena, r, explanation.limit), pool->spec->name);
     else
-        explanation.message =
-            arena_printf(arena, "Needs %s; the limit of %s is %s", wording_amount(arena, r, refusal->requested),
-                         queue->name, wording_amount(arena, r, explanation.limit));
+        explanation.message = arena_printf(arena, "Needs %s; the limit of %s in node pool %s is %s",
+                                           wording_amount(arena, r, refusal->requested), queue->name, pool->spec->name,
+                                           wording_amount(arena, r, explanation.limit));
     return explanation;
 }
 

@@ -12,7 +12,8 @@ struct explanation_list {
 };
 
 // Non-preemptible work that does not fit the queue's quota.
-const char *explain_quota(struct arena *arena, const struct queue *queue, enum resource resource, int64_t requested);
+const char *explain_quota(struct arena *arena, const struct pool *pool, const struct queue *queue,
+                          enum resource resource, int64_t requested);
 
 // What could be taken but for minimum run times: "What others hold over their share in default is protected ...".
 const char *explain_protection(struct arena *arena, const char *what, const char *pool, int64_t first_end_ms);

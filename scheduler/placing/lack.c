@@ -98,7 +98,7 @@ static const char *lack_of_gpus(struct cycle *cycle, const struct pool *pool, co
     struct vacancy_room room = vacancy_of(cycle, pool, request->shared_devices > 0);
     const char *needs = lack_describe_request(arena, request);
     if (room.total == 0)
-        return arena_printf(arena, "Needs %s; %s has no GPUs that can be used", needs, pool->spec->name);
+        return arena_printf(arena, "Needs %s; node pool %s has no GPUs that can be used", needs, pool->spec->name);
     if (nodes->is_beyond_nodes)
         return lack_of_device_size(cycle, pool, request, nodes);
     int64_t needed = request_gpu_milli(request, pool->largest_gpu_memory_mib);
@@ -164,7 +164,7 @@ static const char *lack_of_nodes(struct cycle *cycle, const struct pool *pool,
                                  const struct plan_explanation *explanation)
 {
     if (pool->node_count == 0)
-        return arena_printf(cycle->arena, "%s has no nodes", pool->spec->name);
+        return arena_printf(cycle->arena, "Node pool %s has no nodes", pool->spec->name);
     return arena_printf(cycle->arena, "None of %zu %s in %s may take it: %s", pool->node_count,
                         pool->node_count == 1 ? "node" : "nodes", pool->spec->name,
                         list_reasons(cycle->arena, explanation));
@@ -264,13 +264,13 @@ static const char *say_node_types(struct cycle *cycle, const struct pool *pool, 
     size_t others = attempt->nodes->refusals[NODE_TYPE];
     if (others == 0)
         return explanation->message;
-    return arena_printf(cycle->arena, "%s lets work of this kind use nodes of type %s, %zu of %zu in %s%s. %s",
-                        told_name(cycle->arena, TOLD_PROJECT, cycle->snapshot->projects[workload->spec->project].name),
-                        list_node_types(cycle->arena, attempt->failed->spec->rules), pool->node_count - others,
-                        pool->node_count, pool->spec->name,
-                        explanation->code == EXPLANATION_NOT_ENOUGH_GPUS ? describe_free(cycle, pool, attempt->failed)
-                                                                         : "",
-                        explanation->message);
+    return arena_printf(
+        cycle->arena, "%s lets work of this kind use nodes of type %s, %zu of %zu in node pool %s%s. %s",
+        told_name(cycle->arena, TOLD_PROJECT, cycle->snapshot->projects[workload->spec->project].name),
+        list_node_types(cycle->arena, attempt->failed->spec->rules), pool->node_count - others, pool->node_count,
+        pool->spec->name,
+        explanation->code == EXPLANATION_NOT_ENOUGH_GPUS ? describe_free(cycle, pool, attempt->failed) : "",
+        explanation->message);
 }
 
 // Behind the sentence about a gang: what is free where. That about one pod says so itself.

@@ -292,7 +292,7 @@ static const char *describe_start(const struct cycle *cycle, const struct reserv
 static const char *describe_room(const struct cycle *cycle, const struct pool *pool)
 {
     const struct reservation *reservation = pool->reservation;
-    return arena_printf(cycle->arena, "%s on %u %s in %s %s reserved for",
+    return arena_printf(cycle->arena, "%s on %u %s in node pool %s %s reserved for",
                         wording_amount(cycle->arena, RESOURCE_GPU, reservation->gpu_milli), reservation->node_count,
                         reservation->node_count == 1 ? "node" : "nodes", pool->spec->name,
                         reservation->gpu_milli == GPU_MILLI_PER_DEVICE ? "is" : "are");

@@ -1,7 +1,6 @@
 #include "scheduler/state/share_log.h"
 
 #include "base/arena.h"
-#include "model/told.h"
 #include "scheduler/state/share_log.h"
 #include "scheduler/state/wording.h"
 
@@ -94,13 +93,21 @@ static const char *word_term(const struct share_log *log, const struct share_nod
                         wording_amount(log->arena, log->resource, term->of));
 }
 
-static struct share_node make_node(const struct share_log *log, const struct queue *queue,
-                                   const struct share_term_list *list, bool is_everybody)
+static const char *name_of(const struct snapshot *snapshot, const struct queue *queue, bool is_everybody)
+{
+    if (is_everybody)
+        return "default";
+    return queue->kind == QUEUE_KIND_PROJECT ? snapshot->projects[queue->index].name
+                                             : snapshot->departments[queue->index].name;
+}
+
+static struct share_node make_node(const struct share_log *log, const struct snapshot *snapshot,
+                                   const struct queue *queue, const struct share_term_list *list, bool is_everybody)
 {
     enum resource r = log->resource;
     struct share_node node = {.kind = queue->kind == QUEUE_KIND_PROJECT ? SHARE_NODE_PROJECT : SHARE_NODE_DEPARTMENT,
                               .index = is_everybody ? SNAPSHOT_NONE : queue->index,
-                              .name = told_plain(log->arena, queue->name),
+                              .name = name_of(snapshot, queue, is_everybody),
                               .fair_share = queue->fair_share.of[r],
                               .deserved = queue->spec->deserved.of[r],
                               .limit = queue->spec->limit.of[r],
@@ -140,11 +147,12 @@ void share_log_end(struct share_log *log, const struct cycle *cycle, const struc
                                          .child_count = pool->department_count}};
     for (size_t d = 0; d < pool->department_count; d++) {
         const struct queue *department = &pool->departments[d];
-        departments[d] = make_node(log, department, &log->departments[d], !full);
+        departments[d] = make_node(log, cycle->snapshot, department, &log->departments[d], !full);
         struct share_node *projects = arena_array(log->arena, project_count, sizeof(*projects));
         for (size_t p = 0; p < project_count; p++) {
             if (pool->projects[p].parent == department)
-                projects[departments[d].child_count++] = make_node(log, &pool->projects[p], &log->projects[p], false);
+                projects[departments[d].child_count++] =
+                    make_node(log, cycle->snapshot, &pool->projects[p], &log->projects[p], false);
         }
         departments[d].children = projects;
         tree->root.requested = quantity_add(tree->root.requested, departments[d].requested);

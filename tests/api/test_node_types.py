@@ -64,8 +64,8 @@ def test_a_workload_without_a_type_is_held_to_the_list(cluster):
         "why", lambda: (cluster.get(f"/api/v1/workloads/{waits}/explanation").json or {}).get("sentence")
     )
     assert (
-        "held lets work of this kind use nodes of type a100 or v100, 2 of 4 in default, with 0 of 6 GPUs free"
-        in sentence
+        "Project held lets work of this kind use nodes of type a100 or v100, 2 of 4 in node pool default, "
+        "with 0 of 6 GPUs free" in sentence
     )
 
 
@@ -160,7 +160,7 @@ def test_what_if_and_simulate_know_the_list(cluster, folder):
     (workload,) = json.loads(done.stdout)["cycles"][0]["workloads"]
     assert (
         workload["status"] == "Pending"
-        and "asks lets work of this kind use nodes of type a100" in workload["explanation"][0]["message"]
+        and "Project asks lets work of this kind use nodes of type a100" in workload["explanation"][0]["message"]
     )
     del snapshot["workloads"][0]["pods"][0]["nodeTypes"]
     (folder / "snapshot.json").write_text(json.dumps(snapshot))

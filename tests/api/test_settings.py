@@ -132,7 +132,9 @@ def test_departments_play_no_role_where_they_are_off(cluster, folder):
     def sentence():
         return (cluster.get(f"/api/v1/workloads/{job}/explanation").json or {}).get("sentence") or ""
 
-    cluster.wait_for("the department's limit", lambda: "the limit of small is 3 GPUs" in sentence())
+    cluster.wait_for(
+        "the department's limit", lambda: "the limit of department small in node pool default is 3 GPUs" in sentence()
+    )
     put(cluster, "departments", False)
     cluster.wait_phase(job, "Running")
     root = wait_shares(cluster, {"inside": 6})

@@ -67,7 +67,7 @@ def test_a_pool_keeps_its_name_where_a_strangers_project_has_the_same(same):
     told = check_masked(
         get(f"/api/v1/workloads/{same.mine}/explanation"),
         "Needs 1 GPU in same;",
-        "of other projects in same could give way",
+        "of other projects in node pool same could give way",
         "another project holds most, 2 GPUs",
         "that another project holds",
     )
@@ -92,7 +92,7 @@ def test_a_pool_keeps_its_name_where_a_strangers_project_has_the_same(same):
 def test_who_may_know_them_is_told_all_names(same):
     answer = same.get(f"/api/v1/workloads/{same.mine}/explanation")
     told = texts(answer.json)
-    assert any("; same holds most, 2 GPUs" in t for t in told) and any(
+    assert any("; project same holds most, 2 GPUs" in t for t in told) and any(
         t.startswith("Needs 1 GPU in same;") for t in told
     )
     assert b"another project" not in answer.body and b"\\u000" not in answer.body

@@ -98,7 +98,7 @@ CASES = [
         {"deserved": 3},
         "Losses",
         {"a2": "Starts", "b1": "GivesWay"},
-        "team-b loses 2 GPUs: 1 workload gives way; team-a gains 2 GPUs: 1 workload starts",
+        "Project team-b loses 2 GPUs: 1 workload gives way; project team-a gains 2 GPUs: 1 workload starts",
     ),
     (
         "a quota that is lowered is taken from",
@@ -106,7 +106,7 @@ CASES = [
         {"deserved": 0, "overQuotaWeight": 0},
         "Losses",
         {"a1": "GivesWay", "b2": "Starts"},
-        "team-a loses 2 GPUs: 1 workload gives way; team-b gains 1 GPU: 1 workload starts",
+        "Project team-a loses 2 GPUs: 1 workload gives way; project team-b gains 1 GPU: 1 workload starts",
     ),
     (
         "a limit keeps out what waits, and takes nothing",
@@ -213,7 +213,7 @@ def test_strangers_have_no_names(server):
     assert (victim["workload"], victim["workloadId"]) == ("another project's workload", None)
     assert (victim["project"], victim["projectId"], victim["gpus"]) == ("another project", None, 2)
     assert "another project loses 2 GPUs: 1 workload gives way" in answer.json["sentence"]
-    assert "team-b loses 2 GPUs" in ask(server, question).json["sentence"]
+    assert "Project team-b loses 2 GPUs" in ask(server, question).json["sentence"]
 
 
 BAD = [

@@ -54,7 +54,7 @@ def test_what_a_quota_leads_to_is_asked_before_it_is_changed(client):
     server.wait_phase(server.submit("a1", "team-a", gpus=1), "Running")
     server.wait_phase(server.submit("a2", "team-a", gpus=2), "Pending")
     said = client.run("project", "update", "team-a", "--gpu-quota", "3", "--what-if")
-    assert "team-b loses 2 GPUs: 1 workload gives way; team-a gains 2 GPUs: 1 workload starts" in said
+    assert "Project team-b loses 2 GPUs: 1 workload gives way; project team-a gains 2 GPUs: 1 workload starts" in said
     assert "default: its projects are promised 5.00 GPUs, and department research has 4.00" in said
     lines = [" ".join(line.split()) for line in said.splitlines()]
     assert "project team-a default 2.00 -> 3.00 unlimited 2.00 -> 3.00 1.00 -> 3.00" in lines, said

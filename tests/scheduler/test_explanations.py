@@ -99,13 +99,13 @@ EXPLANATIONS = [
             ],
         ),
         "NothingToReclaim",
-        "; b holds most, 2 GPUs",
+        "; project b holds most, 2 GPUs",
     ),
     (
         "over the limit",
         cluster([node("n0", 4)], [project("a", 4, limit=1)], [work("w", "a", pod={"gpuDevices": 2})]),
         "OverLimit",
-        "Needs 2 GPUs; the limit of a is 1 GPU",
+        "Needs 2 GPUs; the limit of project a in node pool default is 1 GPU",
     ),
     (
         "non-preemptible over quota",
@@ -115,7 +115,7 @@ EXPLANATIONS = [
             [work("w", "a", pod={"gpuDevices": 2}, preemptibility="non-preemptible")],
         ),
         "NonPreemptibleOverQuota",
-        "a deserves 1 GPU, and 2 is more",
+        "the quota: project a deserves 1 GPU in node pool default, and 2 is more",
     ),
     (
         "not ready",
@@ -144,7 +144,8 @@ EXPLANATIONS = [
             [work("r", "a", on="n1", pod={"nodeTypes": ["a100"]}), work("w", "a", pod={"nodeTypes": ["a100", "v100"]})],
         ),
         "NotEnoughGpus",
-        "a lets work of this kind use nodes of type a100 or v100, 1 of 2 in default, with 0 of 1 GPU free. Needs 1 GPU",
+        "Project a lets work of this kind use nodes of type a100 or v100, 1 of 2 in node pool default, with 0 of 1 GPU "
+        "free. Needs 1 GPU",
     ),
     (
         "topology",
@@ -169,7 +170,7 @@ EXPLANATIONS = [
             [node("n0", 1)], [project("a", 0, weight=0), project("b", 1)], [work("r", "b", on="n0"), work("w", "a")]
         ),
         "OverFairShare",
-        "a has no fair share of what it asks for",
+        "Project a has no fair share of what it asks for",
     ),
     (
         "more than any node has",
@@ -204,13 +205,13 @@ EXPLANATIONS = [
             [work("q", "a", on="n0"), work("r", "b", on="n0"), work("w", "a")],
         ),
         "OverFairShare",
-        "a would exceed its fair share: it holds 1 GPU, asks for 1, its share is 1",
+        "Project a would exceed its fair share: it holds 1 GPU, asks for 1, its share is 1",
     ),
     (
         "nobody of lower priority",
         cluster([node("n0", 1)], [project("a", 1)], [work("r", "a", on="n0"), work("w", "a")]),
         "NothingToPreempt",
-        "No workload of a with a lower priority can be stopped in default",
+        "No workload of project a with a lower priority can be stopped in node pool default",
     ),
     (
         "a search that was cut",
@@ -232,7 +233,7 @@ EXPLANATIONS = [
             settings={"scenariosPerWorkload": 0},
         ),
         "NothingToReclaim",
-        "12 workloads of other projects in default could give way, but no fair choice makes room",
+        "12 workloads of other projects in node pool default could give way, but no fair choice makes room",
     ),
     (
         "preemption delay",
@@ -257,7 +258,7 @@ EXPLANATIONS = [
             nodePools=RESERVE,
         ),
         "HeldForReservation",
-        "There is room, but 4 GPUs on 2 nodes in default are reserved for a gang of a, the largest one waiting, "
+        "There is room, but 4 GPUs on 2 nodes in node pool default are reserved for a gang of project a, the largest one waiting, "
         "which can start at 2026-01-01T12:30:00.000Z; this workload has no time limit",
     ),
     (
@@ -269,7 +270,7 @@ EXPLANATIONS = [
             nodePools=RESERVE,
         ),
         "HasReservation",
-        "4 GPUs on 2 nodes in default are reserved for it",
+        "4 GPUs on 2 nodes in node pool default are reserved for it",
     ),
     (
         "a topology that is off",

@@ -136,14 +136,14 @@ QUEUES = [
         ),
         ["v", "u"],
         "within its deserved quota first",
-        "With its next workload a holds 3 of its quota of 4 GPUs, b 5 of its quota of 4 GPUs",
+        "With its next workload project a holds 3 of its quota of 4 GPUs, project b 5 of its quota of 4 GPUs",
     ),
     (
         "rank",
         cluster([node("n0", 0)], [project("a", 0), project("b", 0, rank=200)], [work("u", "a"), work("v", "b")]),
         ["v", "u"],
         "higher rank first",
-        "b has rank 200, a 100",
+        "Project b has rank 200, project a 100",
     ),
     (
         "share with",
@@ -159,7 +159,7 @@ QUEUES = [
         ),
         ["v", "u"],
         "smaller dominant share with its next workload first",
-        "With its next workload a holds 3 of a share of 2 GPUs, b 4 of a share of 2 GPUs",
+        "With its next workload project a holds 3 of a share of 2 GPUs, project b 4 of a share of 2 GPUs",
     ),
     (
         "departments",
@@ -171,7 +171,7 @@ QUEUES = [
         ),
         ["v", "u"],
         "higher rank first",
-        "e has rank 200, d 100",
+        "Department e has rank 200, department d 100",
     ),
     (
         "a promise",

@@ -152,7 +152,10 @@ def test_what_was_taken_stays_taken():
 
 
 def test_the_sentence_and_the_receipt_name_the_rank():
-    for document, sides in ((two(), ("hi", "lo")), (two(lender="e", departments=oversubscribed(4, 4)), ("d", "e"))):
+    for document, sides in (
+        (two(), ("project hi", "project lo")),
+        (two(lender="e", departments=oversubscribed(4, 4)), ("department d", "department e")),
+    ):
         decision = next(d for d in simulate(document, explain=True)["cycles"][0]["decisions"] if d["verb"] == "evict")
         assert decision["why"] == (
             "Yields to h of project hi, which held 0 of its quota of 4 GPUs; %s ranks above %s, "

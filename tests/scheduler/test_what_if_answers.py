@@ -83,7 +83,7 @@ VERDICTS = [
         cluster([node("n0", 2)], [project("a", 2), project("b", 0)], [work("r", "b", pods=2, on="n0")]),
         work("x", "a"),
         "StartsByEviction",
-        "Starts on n0 with 1 GPU, once 1 workload of b yields 2 GPUs",
+        "Starts on n0 with 1 GPU, once 1 workload of project b yields 2 GPUs",
         "decided",
     ),
     (
@@ -131,7 +131,7 @@ VERDICTS = [
         cluster([node("n0", 4)], [project("a", 1, limit=1)], []),
         work("x", "a", pod=GANG),
         "Waits",
-        "Needs 2 GPUs; the limit of a is 1 GPU",
+        "Needs 2 GPUs; the limit of project a in node pool default is 1 GPU",
         "never",
     ),
     (
@@ -217,12 +217,12 @@ LOSS = [
     (
         "within quota",
         work("x", "a"),
-        "Work of a with a higher priority than 50 alone: with it the project stays within its quota",
+        "Work of project a with a higher priority than 50 alone: with it the project stays within its quota",
     ),
     (
         "borrowed",
         work("x", "a", pods=4),
-        "Projects below their fair share: with it a holds 4 of its quota of 2 GPUs, 2 of them borrowed",
+        "Projects below their fair share: with it project a holds 4 of its quota of 2 GPUs, 2 of them borrowed",
     ),
 ]
 
@@ -356,7 +356,7 @@ FIXES = [
         work("x", "a", pod=GANG, preemptibility="non-preemptible"),
         "MoreQuota",
         {"nodePool": "default", "project": "a", "quotaGpus": 3, "limitGpus": None},
-        "Raise the quota of a from 1 to 3 GPUs in default",
+        "Raise the quota of project a from 1 to 3 GPUs in node pool default",
         "Starts",
     ),
     (
@@ -365,7 +365,7 @@ FIXES = [
         work("x", "a", pod=GANG),
         "MoreQuota",
         {"nodePool": "default", "project": "a", "quotaGpus": 4, "limitGpus": 2},
-        "Raise the limit of a from 1 to 2 GPUs in default",
+        "Raise the limit of project a from 1 to 2 GPUs in node pool default",
         "Starts",
     ),
     (
@@ -382,7 +382,7 @@ FIXES = [
             "departmentQuotaGpus": 2,
             "departmentLimitGpus": None,
         },
-        "Raise the quota of a from 1 to 2 GPUs and the quota of department d from 1 to 2 GPUs in default",
+        "Raise the quota of project a from 1 to 2 GPUs and the quota of department d from 1 to 2 GPUs in node pool default",
         "Starts",
     ),
     (
@@ -391,7 +391,7 @@ FIXES = [
         work("x", "a", pod=GANG, preemptibility="non-preemptible"),
         "MoreQuota",
         {"nodePool": "default", "department": "d", "departmentQuotaGpus": 2, "departmentLimitGpus": None},
-        "Raise the quota of department d from 1 to 2 GPUs in default",
+        "Raise the quota of department d from 1 to 2 GPUs in node pool default",
         "Starts",
     ),
     (
@@ -404,7 +404,7 @@ FIXES = [
         work("x", "a"),
         "MoreQuota",
         {"nodePool": "default", "project": "a", "quotaGpus": 2, "limitGpus": None},
-        "Raise the quota of a from 1 to 2 GPUs in default",
+        "Raise the quota of project a from 1 to 2 GPUs in node pool default",
         "StartsByEviction",
     ),
 ]

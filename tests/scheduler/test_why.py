@@ -174,7 +174,7 @@ EVIDENCE = [
         full(reclaimMinRuntimeSeconds=60),
         "NothingToReclaim",
         {
-            "message": "Minimum run times protect work above its fair share in default; the first ends at "
+            "message": "Minimum run times protect work above its fair share in node pool default; the first ends at "
             "2026-01-01T12:00:30.000Z",
             "protectedUntil": "2026-01-01T12:00:30.000Z",
             "reclaim": [
@@ -184,7 +184,7 @@ EVIDENCE = [
                     "gpusHeld": 2,
                     "gpusReclaimable": 0,
                     "reason": "ProtectedByMinRunTime",
-                    "sentence": "2 GPUs of b are protected by minimum run times, the first until "
+                    "sentence": "2 GPUs of project b are protected by minimum run times, the first until "
                     "2026-01-01T12:00:30.000Z",
                     "protectedUntil": "2026-01-01T12:00:30.000Z",
                 }
@@ -208,7 +208,7 @@ EVIDENCE = [
                     "gpusHeld": 1,
                     "gpusReclaimable": 0,
                     "reason": "ProtectedByMinRunTime",
-                    "sentence": "1 GPU of a is protected by minimum run times, the first until "
+                    "sentence": "1 GPU of project a is protected by minimum run times, the first until "
                     "2026-01-01T12:00:30.000Z",
                     "protectedUntil": "2026-01-01T12:00:30.000Z",
                 }
@@ -231,7 +231,7 @@ EVIDENCE = [
                     "gpusHeld": 2,
                     "gpusReclaimable": 1,
                     "reason": "TopologyOrNode",
-                    "sentence": "1 of the 2 GPUs that b holds could give way, but no lawful choice makes room",
+                    "sentence": "1 of the 2 GPUs that project b holds could give way, but no lawful choice makes room",
                     "protectedUntil": "2026-01-01T12:00:30.000Z",
                 }
             ]
@@ -253,7 +253,7 @@ EVIDENCE = [
                     "gpusHeld": 2,
                     "gpusReclaimable": 0,
                     "reason": "NonPreemptible",
-                    "sentence": "2 GPUs of b are held by non-preemptible work",
+                    "sentence": "2 GPUs of project b are held by non-preemptible work",
                     "protectedUntil": None,
                 }
             ]
@@ -271,7 +271,7 @@ EVIDENCE = [
                     "gpusHeld": 2,
                     "gpusReclaimable": 2,
                     "reason": "TopologyOrNode",
-                    "sentence": "2 of the 2 GPUs that b holds could give way, but no lawful choice makes room",
+                    "sentence": "2 of the 2 GPUs that project b holds could give way, but no lawful choice makes room",
                     "protectedUntil": None,
                 }
             ]
@@ -289,7 +289,7 @@ EVIDENCE = [
                     "gpusHeld": 2,
                     "gpusReclaimable": 0,
                     "reason": "WithinQuota",
-                    "sentence": "b holds 2 GPUs, within its quota of 3",
+                    "sentence": "Project b holds 2 GPUs, within its quota of 3",
                     "protectedUntil": None,
                 }
             ]
@@ -332,7 +332,7 @@ EVIDENCE = [
                     "gpusHeld": 4,
                     "gpusReclaimable": 4,
                     "reason": "TopologyOrNode",
-                    "sentence": "4 of the 4 GPUs that b holds could give way, but no lawful choice makes room",
+                    "sentence": "4 of the 4 GPUs that project b holds could give way, but no lawful choice makes room",
                     "protectedUntil": None,
                 }
             ]
@@ -358,7 +358,7 @@ EVIDENCE = [
                     "gpusHeld": 2,
                     "gpusReclaimable": 0,
                     "reason": "WithinFairShare",
-                    "sentence": "b holds 2 GPUs, within its fair share of 2, and a would go over its own quota",
+                    "sentence": "Project b holds 2 GPUs, within its fair share of 2, and project a would go over its own quota",
                     "protectedUntil": None,
                 },
                 {
@@ -367,7 +367,7 @@ EVIDENCE = [
                     "gpusHeld": 2,
                     "gpusReclaimable": 0,
                     "reason": "NonPreemptible",
-                    "sentence": "2 GPUs of c are held by non-preemptible work",
+                    "sentence": "2 GPUs of project c are held by non-preemptible work",
                     "protectedUntil": None,
                 },
             ]
@@ -385,7 +385,7 @@ EVIDENCE = [
                     "gpusHeld": 2,
                     "gpusReclaimable": 0,
                     "reason": "HigherPriority",
-                    "sentence": "2 GPUs of a are held by work of at least the same priority",
+                    "sentence": "2 GPUs of project a are held by work of at least the same priority",
                     "protectedUntil": None,
                 }
             ]
@@ -411,7 +411,7 @@ EVIDENCE = [
                     "gpusHeld": 4,
                     "gpusReclaimable": 0,
                     "reason": "HigherPriority",
-                    "sentence": "3 GPUs of a are held by work of at least the same priority, 1 held by non-preemptible "
+                    "sentence": "3 GPUs of project a are held by work of at least the same priority, 1 held by non-preemptible "
                     "work",
                     "protectedUntil": None,
                 }

@@ -185,7 +185,7 @@ test("who loses what is said before it is saved, in the question back too, and t
   assert.equal(await verdict.count(), 0, "nothing is asked before anything is changed");
   await page.keyboard.press("Control+a");
   await page.keyboard.type("4");
-  await verdict.getByText("team-a loses 3 GPUs: 1 workload gives way; vision gains 4 GPUs: 1 workload starts.").waitFor();
+  await verdict.getByText("Project team-a loses 3 GPUs: 1 workload gives way; project vision gains 4 GPUs: 1 workload starts.").waitFor();
   const [lost, gained] = await until("both sides of the effect", async () => {
     const texts = await effects.allInnerTexts();
     return texts.length === 2 && texts;
@@ -199,7 +199,7 @@ test("who loses what is said before it is saved, in the question back too, and t
   await page.waitForSelector("dialog:has-text('Promise more than there is?')");
   const said = await page.innerText("dialog");
   assert.match(said, /the pool has 8 GPUs: 12 too many\./);
-  assert.match(said, /If it is saved now: team-a loses 3 GPUs: 1 workload gives way; vision gains 4 GPUs: 1 workload starts\./);
+  assert.match(said, /If it is saved now: Project team-a loses 3 GPUs: 1 workload gives way; project vision gains 4 GPUs: 1 workload starts\./);
   await page.screenshot({ path: join(SHOTS, "project-what-if-asks-1440-light.png") });
   await page.keyboard.press("Escape");
   await gpus.fill("4");

@@ -71,7 +71,7 @@ test("the panel says where it would start, who gives way, why it would wait, and
   await status(page, "a1", "Running");
   await form(page, url, "/workloads/new/training");
   await page.selectOption("#f-project", { label: "team-b" });
-  await verdict(page, /^Starts on node-\d with 1 GPU, once 1 workload of team-a yields 2 GPUs\.$/);
+  await verdict(page, /^Starts on node-\d with 1 GPU, once 1 workload of project team-a yields 2 GPUs\.$/);
   await shoot(page, "panel-eviction");
 
   await page.fill("#f-gpus", "3");
@@ -149,7 +149,7 @@ test("the card says all six parts, and a fix is applied by mouse: the copy runs 
   const pane = page.locator("#details");
   await pane.locator(".fixes li").first().waitFor();
   await pane.locator(".because .one", { hasText: /^Needs 1 GPU in default; 0 of its 4 GPUs are free/ }).waitFor();
-  await pane.locator(".because .two", { hasText: "team-a would exceed its fair share: it holds 2 GPUs, asks for 1, its share is 2." }).waitFor();
+  await pane.locator(".because .two", { hasText: "Project team-a would exceed its fair share: it holds 2 GPUs, asks for 1, its share is 2." }).waitFor();
   assert.equal(await pane.locator(".when").count(), 0, "what nobody knows is not guessed");
   assert.match(await pane.locator(".solo svg").getAttribute("aria-label"), /1 more wanted/);
   assert.match(await pane.locator("section:has(.fixes) h3").innerText(), /^What would start it \(tried by the scheduler at \d\d:\d\d:\d\d\)$/);
@@ -162,7 +162,7 @@ test("the card says all six parts, and a fix is applied by mouse: the copy runs 
   await pane.getByRole("link", { name: /Copy… with: Raise its priority/ }).click();
   await page.waitForSelector("#f-name");
   assert.deepEqual([await page.inputValue("#f-name"), await page.inputValue("#f-priority"), await page.isChecked("#f-replace")], ["a1-copy", "medium-low", true]);
-  await verdict(page, /^Starts on node-\d with 1 GPU, once 1 workload of team-a yields 2 GPUs\.$/);
+  await verdict(page, /^Starts on node-\d with 1 GPU, once 1 workload of project team-a yields 2 GPUs\.$/);
   await page.getByRole("button", { name: "Create training" }).click();
   await page.waitForSelector("#pane-title:has-text('a1-copy')");
   await status(page, "a1-copy", "Running");
