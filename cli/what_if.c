@@ -107,6 +107,18 @@ void what_if_print_fixes(const json_t *answer)
     }
 }
 
+const char *what_if_fixes_text(struct cli *cli, const json_t *answer)
+{
+    const char *text = "";
+    json_t *fix;
+    size_t i;
+    json_array_foreach(cli_at(answer, "fixes"), i, fix) {
+        const char *said = cli_text(fix, "sentence");
+        text = i == 0 || !*said ? said : arena_printf(&cli->arena, "%s; or %c%s", text, said[0] | 0x20, said + 1);
+    }
+    return text;
+}
+
 void what_if_print(struct cli *cli, const json_t *answer)
 {
     const char *at = cli_text(answer, "forecast.at");

@@ -3,13 +3,14 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/table.h"
+#include "cli/what_if.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct view {
-    json_t *workload, *submitted, *pods, *events, *explanation;
+    json_t *workload, *submitted, *pods, *events, *explanation, *what_if;
 };
 
 static void release(struct view *view)
@@ -19,6 +20,7 @@ static void release(struct view *view)
     json_decref(view->pods);
     json_decref(view->events);
     json_decref(view->explanation);
+    json_decref(view->what_if);
 }
 
 static int limit_flag(const struct cli *cli, const char *name, int fallback)
@@ -43,9 +45,12 @@ static int load(struct cli *cli, struct view *view, struct error *err)
         cli_get(cli, &view->pods, err, "/api/v1/workloads/%s/pods?limit=500", id) < 0 ||
         cli_get(cli, &view->events, err, "/api/v1/workloads/%s/events?limit=500&sortOrder=asc", id) < 0)
         return -1;
-    // Only what waits is explained.
-    if (strcmp(cli_text(view->workload, "phase"), "Pending") == 0)
+    // Only what waits is explained; the way out is for who reads it.
+    if (strcmp(cli_text(view->workload, "phase"), "Pending") == 0) {
         cli_get(cli, &view->explanation, NULL, "/api/v1/workloads/%s/explanation", id);
+        if (cli_output(cli) == OUTPUT_TABLE)
+            cli_get(cli, &view->what_if, NULL, "/api/v1/workloads/%s/what-if", id);
+    }
     return 0;
 }
 
@@ -71,8 +76,11 @@ static void print_general(struct cli *cli, const struct view *view)
     printf("  Image:           %s\n  Command:         %s%s%s\n", cli_text(view->submitted, "spec.image"), command,
            *command && *args ? " " : "", args);
     const char *why = cli_text(view->explanation, "sentence");
+    const char *fixes = what_if_fixes_text(cli, view->what_if);
     if (*why)
         printf("  Why pending:     %s\n", why);
+    if (*fixes)
+        printf("  Would start it:  %s.\n", fixes);
 }
 
 static void print_compute(struct cli *cli, const json_t *workload)
@@ -217,8 +225,11 @@ static void print_old(struct cli *cli, const struct view *view)
            cli_number(workload, "requestedPods.parallelism"), cli_number(workload, "requestedPods.completions"),
            strcmp(type, "Distributed") == 0 ? "true" : "false", command, *command && *args ? " " : "", args);
     const char *why = cli_text(view->explanation, "sentence");
+    const char *fixes = what_if_fixes_text(cli, view->what_if);
     if (*why)
         printf("WHY PENDING: %s\n", why);
+    if (*fixes)
+        printf("WOULD START IT: %s.\n", fixes);
     static const char *const POD_TITLES[] = {"POD", "STATUS", "TYPE", "AGE", "NODE"};
     struct table table;
     json_t *item;

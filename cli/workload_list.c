@@ -2,9 +2,11 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/table.h"
+#include "cli/what_if.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const TITLES[] = {"Workload",         "Type",       "Status",      "Project",
                                      "Running/Req.Pods", "GPU Alloc.", "Preemptible", "Node Pool",
@@ -166,6 +168,32 @@ static int check_project(struct cli *cli, const json_t *workloads, struct error 
     return 0;
 }
 
+// The first of the list that waits, why, and what would start it: for who looks at the table. A program reads rows
+// alone, and costs the scheduler no question.
+static void say_the_way_out(struct cli *cli, const json_t *workloads)
+{
+    const json_t *first = NULL;
+    json_t *workload, *answer = NULL;
+    size_t i, count = 0;
+    json_array_foreach(workloads, i, workload)
+        if (*cli_text(workload, "explanation.sentence") && strcmp(cli_text(workload, "phase"), "Pending") == 0) {
+            first = first ? first : workload;
+            count++;
+        }
+    if (!first)
+        return;
+    (void)cli_get(cli, &answer, NULL, "/api/v1/workloads/%s/what-if", cli_text(first, "id"));
+    const char *fixes = what_if_fixes_text(cli, answer);
+    fprintf(stderr, "%s waits: %s\n", cli_text(first, "name"), cli_text(first, "explanation.sentence"));
+    if (*fixes)
+        fprintf(stderr, "What would start it: %s.\n", fixes);
+    fprintf(stderr, "More: %s explain %s -p %s", cli->program, cli_text(first, "name"), cli_text(first, "projectName"));
+    if (count > 1)
+        fprintf(stderr, "; of all that wait: %s waiting", cli->program);
+    fputc('\n', stderr);
+    json_decref(answer);
+}
+
 int run_workload_list(struct cli *cli, struct error *err)
 {
     const char *path;
@@ -193,6 +221,8 @@ int run_workload_list(struct cli *cli, struct error *err)
         table_print(&table, TABLE_RULED, columns || is_short ? columns : USUAL_COLUMNS,
                     !flag_is_set(&cli->arguments, "no-headers"));
     }
+    if (rc == 0 && cli_output(cli) == OUTPUT_TABLE && isatty(STDERR_FILENO))
+        say_the_way_out(cli, workloads);
     json_decref(workloads);
     return rc;
 }

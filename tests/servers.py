@@ -302,15 +302,20 @@ class Client:
         runai.symlink_to(os.path.realpath(PRORATA))
         self.runai = str(runai)
 
-    def run(self, *words, program=None, status=0):
-        done = subprocess.run(
-            [program or PRORATA, *words],
-            capture_output=True,
+    def finish(self, *words, program=None, stderr=subprocess.PIPE):
+        """The command as it ended, with both its outputs; as `runai` unless another program is named."""
+        return subprocess.run(
+            [program or self.runai, *words],
+            stdout=subprocess.PIPE,
+            stderr=stderr,
             text=True,
             stdin=subprocess.DEVNULL,
             env={**os.environ, "HOME": str(self.home)},
             timeout=60,
         )
+
+    def run(self, *words, program=None, status=0):
+        done = self.finish(*words, program=program or PRORATA)
         assert done.returncode == status, done
         return done.stdout if status in (0, 3) else done.stderr
 

@@ -5,6 +5,7 @@
 #include "model/priority.h"
 #include "model/told.h"
 #include "scheduler/ask/what_if_answer.h"
+#include "scheduler/ask/what_if_pools.h"
 #include "scheduler/placing/explain.h"
 #include "scheduler/state/wording.h"
 
@@ -80,15 +81,6 @@ static const struct snapshot_pod *asked_pods(const struct what_if_inquiry *inqui
     return &inquiry->asked->snapshot->pods[asked_workload(inquiry)->first_pod];
 }
 
-static bool is_asked_pool(const struct snapshot_workload *workload, uint32_t node_pool)
-{
-    for (size_t i = 0; i < workload->node_pool_count; i++) {
-        if (workload->node_pools[i] == node_pool)
-            return true;
-    }
-    return false;
-}
-
 static bool is_better(const struct tried *a, const struct tried *b)
 {
     if (!a->starts || !b->starts)
@@ -112,13 +104,12 @@ static const char *word_hardware(const struct snapshot *snapshot, uint32_t node_
 static int try_node_pools(struct what_if_inquiry *inquiry, struct tried *out_best, struct error *err)
 {
     const struct snapshot *snapshot = inquiry->snapshot;
-    unsigned tries = 0;
-    for (uint32_t p = 0; p < snapshot->node_pool_count && tries < MOST_NODE_POOLS; p++) {
+    uint32_t *pools;
+    size_t count = what_if_other_pools(inquiry->asked->snapshot, asked_workload(inquiry), inquiry->arena, &pools);
+    for (size_t i = 0; i < count && i < MOST_NODE_POOLS; i++) {
         struct tried tried;
-        if (is_asked_pool(asked_workload(inquiry), p))
-            continue;
-        tries++;
-        if (try_change(inquiry, (struct what_if_change){.kind = FIX_OTHER_NODE_POOL, .node_pool = p}, &tried, err) < 0)
+        struct what_if_change change = {.kind = FIX_OTHER_NODE_POOL, .node_pool = pools[i]};
+        if (try_change(inquiry, change, &tried, err) < 0)
             return -1;
         if (is_better(&tried, out_best))
             *out_best = tried;

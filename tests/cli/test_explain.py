@@ -2,7 +2,10 @@
 
 import datetime
 import json
+import os
 import re
+
+from servers import Client
 
 SUBMIT = ("-i", "runai.jfrog.io/demo/quickstart", "-p")
 
@@ -98,6 +101,50 @@ def test_explain_says_what_can_never_start(client):
     client.server.wait_for(
         "no way", lambda: "No change was found that would start it" in client.run("explain", "big", "-p", "team-b")
     )
+
+
+def said_to_a_person(client, *words):
+    """What the command writes to a terminal besides its table."""
+    leader, terminal = os.openpty()
+    try:
+        client.finish(*words, stderr=terminal)
+        os.close(terminal)
+        return os.read(leader, 4096).decode().replace("\r\n", "\n")
+    except OSError:  # nothing was written, and nobody has it open any more
+        return ""
+    finally:
+        os.close(leader)
+
+
+def test_the_way_out_stands_where_a_person_looks(make_server, folder):
+    """What waits in the wrong node pool: in `describe` of both generations, and beside the table of `list`."""
+    (folder / "pools.yaml").write_text(
+        "nodePools: [{name: default}, {name: big}]\nnodes: [{name: n0, gpus: 2}, {name: n1, gpus: 8, nodePool: big}]\n"
+    )
+    client = Client(make_server("--cluster", str(folder / "pools.yaml")), folder / "home").sign_in()
+    submit(client, "lost", "default", 8)
+    client.server.wait_for("an explanation", lambda: "Needs 8 GPUs" in client.run("explain", "lost", "-p", "default"))
+    want = "Use node pool big; or ask for 2 GPUs instead of 8."
+    assert f"WOULD START IT: {want}\n" in client.run("describe", "lost", "-p", "default")
+    assert f"  Would start it:  {want}\n" in client.run("training", "describe", "lost", "-p", "default")
+    assert "whatIf" not in json.loads(client.run("training", "describe", "lost", "-p", "default", "--json"))
+    for words in (("list", "-A"), ("workload", "list", "-A"), ("list", "jobs", "-A")):
+        done = client.finish(*words)
+        assert "lost" in done.stdout and "big" not in done.stdout and done.stderr == "", done
+        assert said_to_a_person(client, *words) == (
+            "lost waits: Needs 8 GPUs on one node; the largest of default has 2.\n"
+            f"What would start it: {want}\nMore: runai explain lost -p default\n"
+        ), words
+    assert said_to_a_person(client, "list", "-A", "--json") == ""
+    submit(client, "second", "default", 8)
+    client.server.wait_for(
+        "both", lambda: "of all that wait: runai waiting\n" in said_to_a_person(client, "list", "-A")
+    )
+    client.run("training", "delete", "lost", "-p", "default", "--yes")
+    client.run("training", "delete", "second", "-p", "default", "--yes")
+    submit(client, "runs", "default", 1)
+    wait_phase(client, "Running", "runs")
+    client.server.wait_for("nothing waits", lambda: said_to_a_person(client, "list", "-A") == "")
 
 
 def test_fairshare_is_a_tree(client):

@@ -295,6 +295,35 @@ FIXES = [
         "Starts",
     ),
     (
+        "the one of many node pools that has room",
+        cluster(
+            [node("n0", 2)]
+            + [node(f"s{i}", 4, nodePool=f"small-{i}") for i in range(8)]
+            + [node(f"f{i}", 8, nodePool=f"full-{i}") for i in range(8)]
+            + [node("n9", 8, nodePool="zone")],
+            [project("a", 16)],
+            [
+                work(
+                    f"r{i}",
+                    "a",
+                    pod={"gpuDevices": 8},
+                    on=f"f{i}",
+                    nodePools=[f"full-{i}"],
+                    preemptibility="non-preemptible",
+                )
+                for i in range(8)
+            ],
+            nodePools=[
+                {"name": n} for n in ["default", "zone"] + [f"{w}-{i}" for w in ("small", "full") for i in range(8)]
+            ],
+        ),
+        work("x", "a", pod={"gpuDevices": 8}),
+        "OtherNodePool",
+        {"nodePools": ["zone"]},
+        "Use node pool zone",
+        "Starts",
+    ),
+    (
         "fewer GPUs of many",
         cluster(
             [node("n0", 16)], [project("a", 16)], [work("r", "a", pods=5, on="n0", preemptibility="non-preemptible")]
