@@ -2,8 +2,14 @@
 GPUs."""
 
 import itertools
+import os
+import pty
+import re
+import subprocess
+import termios
 
 import pytest
+from servers import PASSWORD, PRORATA
 
 
 def running(server):
@@ -192,3 +198,58 @@ def test_preemption_exercise_with_one_pod(make_server):
 def test_preemption_exercise_with_a_gang(make_server):
     server = make_server("--scenario", "preemption", command="demo")
     preemption_exercise(server, submit_gang(server, "large-gang", "project-a", 7), 8)
+
+
+def run_printed(server, line, home):
+    """A line of the greeting in a shell with a terminal, where somebody types the password when they are asked."""
+    own, theirs = pty.openpty()
+    process = subprocess.Popen(
+        ["bash", "-c", line],
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "HOME": str(home)},
+    )
+    if " login user " in line:
+        server.wait_for(
+            "the question",
+            lambda: process.poll() is not None or not termios.tcgetattr(theirs)[3] & termios.ECHO,
+        )
+        os.write(own, f"{PASSWORD}\n".encode())
+    said = process.communicate(timeout=60)[0]
+    os.close(own)
+    os.close(theirs)
+    assert process.returncode == 0, (line, said)
+    return said
+
+
+LOCAL = ("--backend", "local", "--local-images", "ignore")
+
+# What it is called, how the server is started, the project that the commands name, GPUs that a1 gets.
+GREETINGS = [
+    ("a plain server", "serve", (), "default", 1),
+    ("the quick start", "serve", ("--quick-start",), "team-a", 1),
+    ("the demo", "demo", (), "team-a", 1),
+    ("the preemption exercise", "demo", ("--scenario", "preemption"), "project-a", 1),
+    ("this machine", "serve", (*LOCAL, "--local-gpus", "2"), "default", 1),
+    ("the quick start on this machine", "serve", (*LOCAL, "--local-gpus", "4", "--quick-start"), "team-a", 1),
+    ("this machine without GPUs", "serve", (*LOCAL, "--local-gpus", "0"), "default", 0),
+]
+
+
+@pytest.mark.parametrize("command, flags, project, gpus", [g[1:] for g in GREETINGS], ids=[g[0] for g in GREETINGS])
+def test_the_printed_commands_work_as_printed(make_server, folder, command, flags, project, gpus):
+    server = make_server(*flags, command=command)
+    home = folder / "home"
+    home.mkdir()
+
+    def printed():
+        return re.findall(r"^  (\S+ (?:config|training|workload) .*)$", server.log.read_text(errors="replace"), re.M)
+
+    lines = server.wait_for("three commands", lambda: printed() if len(printed()) == 3 else None)
+    assert all(line.startswith(f"{PRORATA} ") for line in lines) and f" -p {project}" in lines[1], lines
+    for line in lines[:2]:
+        run_printed(server, line, home)
+    server.wait_for("a1 runs", lambda: running(server) == {"a1"})
+    assert re.search(r" a1 +Training +Running +\S+ +1/1 +%.2f" % gpus, run_printed(server, lines[2], home))
