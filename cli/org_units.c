@@ -108,18 +108,127 @@ static int make_body(struct cli *cli, const struct unit *unit, const char *name,
     return set_quota(cli, resources, err);
 }
 
+static const json_t *gpu_in(const json_t *list, const char *pool)
+{
+    json_t *resource;
+    size_t i;
+    json_array_foreach(list, i, resource)
+        if (strcmp(cli_text(resource, "nodePool.name"), pool) == 0)
+            return json_object_get(resource, "gpu");
+    return NULL;
+}
+
+// In the pool of --node-pool.
+static double quota_of(struct cli *cli, const json_t *unit)
+{
+    const char *pool = flag_text(&cli->arguments, "node-pool");
+    return json_number_value(
+        json_object_get(gpu_in(json_object_get(unit, "resources"), pool ? pool : "default"), "deserved"));
+}
+
+// Who may not know takes it that they do.
+static bool departments_count(struct cli *cli)
+{
+    json_t *value = NULL;
+    bool are_off = cli_get(cli, &value, NULL, "/v1/k8s/setting/departments") == 0 && json_is_false(value);
+    json_decref(value);
+    return !are_off;
+}
+
+// A department whose quota in a node pool is below what its projects have there.
+struct lack {
+    json_t *department; // NULL: none, or the caller may not know
+    const char *name, *pool;
+    double has, needs;
+};
+
+// What the department lacks once the project's quota in the pool of --node-pool is more by `added`.
+static struct lack find_lack(struct cli *cli, const char *department, double added)
+{
+    const char *pool = flag_text(&cli->arguments, "node-pool");
+    struct lack lack = {.name = *department ? department : "default", .pool = pool ? pool : "default"};
+    struct error ignored = {0};
+    if (added <= 0 || !departments_count(cli) || find_unit(cli, &DEPARTMENT, lack.name, &lack.department, &ignored) < 0)
+        return lack;
+    const json_t *own = json_object_get(gpu_in(json_object_get(lack.department, "resources"), lack.pool), "deserved");
+    const json_t *sum =
+        json_object_get(gpu_in(json_object_get(lack.department, "projectsAggregatedResources"), lack.pool), "deserved");
+    lack.has = json_number_value(own);
+    lack.needs = json_number_value(sum) + added;
+    if (json_is_null(own) || json_is_null(sum) || lack.needs <= lack.has) {
+        json_decref(lack.department);
+        lack.department = NULL;
+    }
+    return lack;
+}
+
+// With --raise-department.
+static int raise_department(struct cli *cli, const struct lack *lack, struct error *err)
+{
+    json_t *gpu, *resource;
+    size_t i;
+    const json_t *resources = json_object_get(lack->department, "resources");
+    json_array_foreach(resources, i, resource) {
+        if (strcmp(cli_text(resource, "nodePool.name"), lack->pool) != 0)
+            continue;
+        gpu = json_object_get(resource, "gpu");
+        json_object_set_new(gpu, "deserved", json_real(lack->needs));
+        if (json_is_number(json_object_get(gpu, "limit")) && cli_number(gpu, "limit") < lack->needs)
+            json_object_set_new(gpu, "limit", json_real(lack->needs));
+    }
+    if (client_call(
+            &cli->client, "PUT",
+            arena_printf(&cli->arena, "/api/v1/org-unit/departments/%s/resources", cli_text(lack->department, "id")),
+            resources, NULL, err) < 0)
+        return -1;
+    printf("department %s has %g GPUs of quota in node pool %s now, %g before\n", lack->name, lack->needs, lack->pool,
+           lack->has);
+    return 0;
+}
+
+// Without it: what is going to wait, and the way out.
+static void say_lack(struct cli *cli, const struct lack *lack, const char *project)
+{
+    fprintf(
+        stderr,
+        "Note: department %s has %g GPUs of quota in node pool %s, and its projects %g. Non-preemptible work must fit "
+        "both quotas: that of %s %s.\nRaise it: %s department update %s --gpu-quota %g --node-pool %s\n",
+        lack->name, lack->has, lack->pool, lack->needs, project,
+        lack->has > 0 ? "may wait for other projects" : "never starts there", cli->program, lack->name, lack->needs,
+        lack->pool);
+}
+
+static int see_to_department(struct cli *cli, const struct lack *lack, struct error *err)
+{
+    return lack->department && flag_is_set(&cli->arguments, "raise-department") ? raise_department(cli, lack, err) : 0;
+}
+
+static void leave_department(struct cli *cli, const struct lack *lack, const char *project, bool is_done)
+{
+    if (is_done && lack->department && !flag_is_set(&cli->arguments, "raise-department"))
+        say_lack(cli, lack, project);
+    json_decref(lack->department);
+}
+
 static int create(struct cli *cli, const struct unit *unit, struct error *err)
 {
     const char *name;
+    struct lack lack = {0};
     json_t *body = json_object();
     int rc = cli_name(cli, &name, err);
     if (rc == 0)
         rc = make_body(cli, unit, name, body, err);
+    if (rc == 0 && unit == &PROJECT) {
+        const char *department = flag_text(&cli->arguments, "department");
+        lack = find_lack(cli, department ? department : "", quota_of(cli, body));
+        rc = see_to_department(cli, &lack, err);
+    }
     if (rc == 0)
         rc = client_call(&cli->client, "POST", arena_printf(&cli->arena, "/api/v1/org-unit/%s", unit->key), body, NULL,
                          err);
     if (rc == 0)
         printf("%s %s created successfully\n", unit->what, name);
+    leave_department(cli, &lack, name, rc == 0);
     json_decref(body);
     return rc;
 }
@@ -143,13 +252,20 @@ static int ask_what_if(struct cli *cli, const struct unit *unit, const json_t *e
     return 0;
 }
 
-static int send_quota(struct cli *cli, const struct unit *unit, const char *name, json_t *entry, struct error *err)
+static int send_quota(struct cli *cli, const struct unit *unit, const char *name, json_t *entry, double added,
+                      struct error *err)
 {
+    struct lack lack = {0};
+    if (unit == &PROJECT)
+        lack = find_lack(cli, cli_text(entry, "parent.name"), added);
     const char *path = arena_printf(&cli->arena, "/api/v1/org-unit/%s/%s/resources", unit->key, cli_text(entry, "id"));
-    if (client_call(&cli->client, "PUT", path, json_object_get(entry, "resources"), NULL, err) < 0)
-        return -1;
-    printf("%s %s updated successfully\n", unit->what, name);
-    return 0;
+    int rc = see_to_department(cli, &lack, err);
+    if (rc == 0)
+        rc = client_call(&cli->client, "PUT", path, json_object_get(entry, "resources"), NULL, err);
+    if (rc == 0)
+        printf("%s %s updated successfully\n", unit->what, name);
+    leave_department(cli, &lack, name, rc == 0);
+    return rc;
 }
 
 static int update(struct cli *cli, const struct unit *unit, struct error *err)
@@ -162,10 +278,12 @@ static int update(struct cli *cli, const struct unit *unit, struct error *err)
         return error_set(err, ERROR_INVALID, "nothing to change: --gpu-quota N [--node-pool POOL]");
     if (find_unit(cli, unit, name, &entry, err) < 0)
         return -1;
+    double before = quota_of(cli, entry);
     int rc = set_quota(cli, json_object_get(entry, "resources"), err);
     if (rc == 0)
-        rc = flag_is_set(&cli->arguments, "what-if") ? ask_what_if(cli, unit, entry, err)
-                                                     : send_quota(cli, unit, name, entry, err);
+        rc = flag_is_set(&cli->arguments, "what-if")
+                 ? ask_what_if(cli, unit, entry, err)
+                 : send_quota(cli, unit, name, entry, quota_of(cli, entry) - before, err);
     json_decref(entry);
     return rc;
 }

@@ -8,6 +8,12 @@ static const struct flag QUOTA_FLAGS[] = {
     {0},
 };
 
+static const struct flag RAISE_FLAGS[] = {
+    {"raise-department", NULL, 0, FLAG_SWITCH, "",
+     "raise its department's quota along, where its projects' add up to more"},
+    {0},
+};
+
 static const struct flag WHAT_IF_FLAGS[] = {
     {"what-if", NULL, 0, FLAG_SWITCH, "", "say who would gain and who would give way, and change nothing"},
     {"json", NULL, 0, FLAG_SWITCH, "", "with --what-if: as JSON"},
@@ -89,9 +95,10 @@ TABLES(WITH_CORDON, CORDON_FLAGS);
 TABLES(WITH_DRAIN, CORDON_FLAGS, DRAIN_FLAGS);
 TABLES(WITH_ADOPT, ADOPT_FLAGS);
 TABLES(WITH_QUOTA, QUOTA_FLAGS, WHAT_IF_FLAGS);
+TABLES(WITH_PROJECT_QUOTA, QUOTA_FLAGS, RAISE_FLAGS, WHAT_IF_FLAGS);
 TABLES(WITH_PROJECTS, PROJECTS_FLAGS);
 TABLES(WITH_UNIT, QUOTA_FLAGS, UNIT_FLAGS);
-TABLES(WITH_PROJECT, QUOTA_FLAGS, UNIT_FLAGS, DEPARTMENT_FLAGS);
+TABLES(WITH_PROJECT, QUOTA_FLAGS, RAISE_FLAGS, UNIT_FLAGS, DEPARTMENT_FLAGS);
 TABLES(WITH_DESCRIBE, PROJECT_FLAGS, DESCRIBE_FLAGS);
 TABLES(WITH_SHARES, FORM_FLAGS, SHARE_FLAGS);
 TABLES(WITH_QUEUE, FORM_FLAGS);
@@ -105,8 +112,8 @@ const struct command CLUSTER_COMMANDS[] = {
     {"project list", run_project_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "projects, quota and use"},
     {"project create", run_project_create, NEEDS_SERVER, NULL, WITH_PROJECT, false,
      "NAME [--department D] [--gpu-quota N]", "make a project"},
-    {"project update", run_project_update, NEEDS_SERVER, NULL, WITH_QUOTA, false, "NAME --gpu-quota N [--what-if]",
-     "change its quota in a node pool"},
+    {"project update", run_project_update, NEEDS_SERVER, NULL, WITH_PROJECT_QUOTA, false,
+     "NAME --gpu-quota N [--what-if]", "change its quota in a node pool"},
     {"project delete", run_project_delete, NEEDS_SERVER, NULL, NULL, false, "NAME", "delete it and its workloads"},
     {"department create", run_department_create, NEEDS_SERVER, NULL, WITH_UNIT, false, "NAME [--gpu-quota N]",
      "make a department"},

@@ -2,6 +2,8 @@
 
 import json
 
+from servers import Client
+
 
 def quota_of(client, kind, name):
     found = client.server.get(f"/api/v1/org-unit/{kind}", filterBy=f"name=={name}").json[kind]
@@ -83,3 +85,42 @@ def test_a_list_of_a_project_that_is_not_there_says_so(client):
     assert "nosuch" in client.run("list", "jobs", "-p", "nosuch", program=client.runai, status=1)
     client.run("workload", "list", "-p", "team-a")  # nothing is in it: that is no mistake
     client.run("workload", "list", "-A")
+
+
+def test_a_first_quota_in_a_pool_says_what_its_department_lacks(make_server, folder):
+    """What non-preemptible work comes to, and the way out, which works as it stands; or both quotas in one step."""
+    (folder / "pools.yaml").write_text(
+        "nodePools: [{name: default}, {name: big}]\nnodes: [{name: n0, gpus: 2}, {name: n1, gpus: 8, nodePool: big}]\n"
+    )
+    client = Client(make_server("--cluster", str(folder / "pools.yaml")), folder / "home").sign_in()
+    client.run("department", "create", "lab", "--gpu-quota", "2")
+
+    def said(*words):
+        done = client.finish("project", *words, "--node-pool", "big")
+        assert done.returncode == 0, done
+        return done
+
+    def quota(kind, name):
+        resources = client.server.get(f"/api/v1/org-unit/{kind}", filterBy=f"name=={name}").json[kind][0]["resources"]
+        return next(r["gpu"]["deserved"] for r in resources if r["nodePool"]["name"] == "big")
+
+    note = said("create", "a", "--department", "lab", "--gpu-quota", "4").stderr
+    assert note == (
+        "Note: department lab has 0 GPUs of quota in node pool big, and its projects 4. Non-preemptible work must fit "
+        "both quotas: that of a never starts there.\n"
+        "Raise it: runai department update lab --gpu-quota 4 --node-pool big\n"
+    )
+    assert client.finish(*note.splitlines()[1].removeprefix("Raise it: runai ").split()).returncode == 0
+    assert (quota("departments", "lab"), said("update", "a", "--gpu-quota", "4").stderr) == (4, "")
+    note = said("update", "a", "--gpu-quota", "6").stderr
+    assert "has 4 GPUs of quota in node pool big, and its projects 6" in note and "may wait for other projects" in note
+    assert said("update", "a", "--gpu-quota", "3").stderr == "", "what is lowered lacks nothing"
+    done = said("create", "b", "--department", "lab", "--gpu-quota", "5", "--raise-department")
+    assert done.stdout == (
+        "department lab has 8 GPUs of quota in node pool big now, 4 before\nproject b created successfully\n"
+    )
+    assert (done.stderr, quota("departments", "lab"), quota("projects", "b")) == ("", 8, 5)
+    assert "9 GPUs" in said("update", "b", "--gpu-quota", "6", "--raise-department").stdout
+    assert quota("departments", "lab") == 9
+    client.server.request("PUT", "/v1/k8s/setting", {"key": "departments", "value": False})
+    assert said("update", "b", "--gpu-quota", "8").stderr == "", "departments play no role"

@@ -2,15 +2,15 @@
 // the order of the pools, rules and node types; beside it how each pool is divided, and what a save would change.
 import type { ComponentChildren } from "preact";
 import { useMemo, useRef } from "preact/hooks";
-import { get, getAll, post, put } from "../api";
+import { get, getAll, patch, post, put } from "../api";
 import { type Data, useData } from "../data";
 import { Button, LinkButton } from "../parts/button";
 import { Code, curl } from "../parts/code";
-import { confirm } from "../parts/dialog";
+import { choose } from "../parts/dialog";
 import { Problem, Section, SelectField, TextField, useForm } from "../parts/form";
 import { Page } from "../parts/page";
 import { Fault, Loading } from "../parts/states";
-import { type Bound, type Sizes, quotaIn, warnings } from "../pictures/promises";
+import { type Bound, type Sizes, isOverPools, quotaIn, raised, raisesOf, warnings } from "../pictures/promises";
 import { effectsOf, isLoss, quotaQuestion, sayEffect } from "../pictures/quota_effect";
 import {
   type QuotaRow,
@@ -234,31 +234,45 @@ const checkOf = (unit: Unit | null, before: QuotaRow[]) => (v: QuotaValues) => (
   ...checkRows(rowsOfValues(before, v)),
 });
 
+const RAISE_TOO = "Raise the department's quota too?";
+
 /** What the scheduler says of the change; null where it can't be had. */
 type Told = () => Promise<WhatIfQuotaAnswer | null>;
 
-// Asks before more is promised than there is; then saves. false: the person took it back.
+// Asks before more is promised than there is, and offers to raise the department's quota along; then saves. false: the
+// person took it back.
 async function ask(props: QuotaProps, before: QuotaRow[], values: QuotaValues, others: Project[], told: Told) {
   const { facts, boundsOf, members = [], call, save } = props,
     { unit } = facts;
   const rows = rowsOfValues(before, values),
+    old = unit ? before : before.map(r => ({ ...r, quota: 0 })),
+    bounds = (row: QuotaRow) => boundsOf(row, values),
     shares = unit ? sharesByPool(unit) : {};
   const said = warnings({
     name: values.name,
-    before: unit ? before : before.map(r => ({ ...r, quota: 0 })),
+    before: old,
     after: rows,
-    boundsOf: row => boundsOf(row, values),
+    boundsOf: bounds,
     projects: others,
     children: members,
     heldIn: row => shares[row.name]?.held ?? 0,
   });
-  const verb = unit ? "Save anyway" : "Create anyway";
   if (said.length) {
+    const raises = raisesOf(old, rows, bounds),
+      verb = unit ? "Save" : "Create";
     const answer = await told();
     const lose = answer ? effectsOf(answer).filter(isLoss) : [];
     const each = lose.length > 1 ? lose.slice(0, 6).map(e => `${e.pool}: ${sayEffect(e)}.`) : [];
-    const body = answer ? [...said, `If it is saved now: ${closed(answer.sentence)}`, ...each] : said;
-    if (!(await confirm({ title: "Promise more than there is?", body, verb }))) return false;
+    const go = await choose({
+      title: raises.length && !isOverPools(old, rows, bounds) ? RAISE_TOO : "Promise more than there is?",
+      body: answer ? [...said, `If it is saved now: ${closed(answer.sentence)}`, ...each] : said,
+      verb: `${verb} anyway`,
+      other: raises.length && may("update", "department") ? `Raise it and ${verb.toLowerCase()}` : undefined,
+    });
+    if (!go) return false;
+    if (go === "other")
+      for (const raise of raises)
+        await patch(`/api/v1/org-unit/departments/${raise.department.id}/resources`, raised(raise));
   }
   return save(call(values, bodyOf(values, rows, unit)));
 }

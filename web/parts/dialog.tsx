@@ -53,18 +53,23 @@ interface Question {
   tone?: string;
   /** A name to type first. */
   type?: string;
+  /** A second way to go on. */
+  other?: string;
 }
 interface Asked extends Question {
-  done: (yes: boolean) => void;
+  done: (answer: boolean | "other") => void;
 }
 
 const asked = signal<Asked | null>(null);
 
 // Says what goes and what stays, with the verb on the button: resolves true or false. `body` is a text or a list of
 // paragraphs; `type` is a name to type first.
-export function confirm({ title, body, verb, tone = "bad", type }: Question): Promise<boolean> {
+export const confirm = async (question: Question): Promise<boolean> => (await choose(question)) === true;
+
+// The same with a second way to go on: "other".
+export function choose({ tone = "bad", ...question }: Question): Promise<boolean | "other"> {
   return new Promise(done => {
-    asked.value = { title, body, verb, tone, type, done };
+    asked.value = { tone, ...question, done };
   });
 }
 
@@ -73,9 +78,9 @@ export function Confirms() {
   return question && <Asking key={question.title} {...question} />;
 }
 
-function Asking({ title, body, verb, tone, type, done }: Asked) {
+function Asking({ title, body, verb, tone, type, other, done }: Asked) {
   const [typed, setTyped] = useState("");
-  const close = (answer: boolean) => {
+  const close = (answer: boolean | "other") => {
     asked.value = null;
     done(answer);
   };
@@ -117,6 +122,11 @@ function Asking({ title, body, verb, tone, type, done }: Asked) {
           >
             {verb}
           </Button>
+          {other && (
+            <Button kind="primary" onClick={() => close("other")}>
+              {other}
+            </Button>
+          )}
         </div>
       </form>
     </Dialog>

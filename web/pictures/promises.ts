@@ -13,6 +13,8 @@ export interface Bound {
   has: string;
   total: number;
   others: number;
+  /** Whose quota it is; left out where it is the pool's GPUs. */
+  department?: Promised;
 }
 
 // GPUs that a unit is promised in a pool; unlimited is Infinity.
@@ -46,6 +48,7 @@ export function boundsOfProject(
         {
           what: `Quota of department ${department.name}`,
           has: `department ${department.name} has a quota of ${gpus(given)}`,
+          department,
           total: given,
           others: sumIn(
             others.filter(p => p.parentId === department.id),
@@ -67,6 +70,41 @@ export function boundsOfDepartment(pool: Pool, id: string | undefined, departmen
           departments.filter(d => d.id !== id),
         ),
       ];
+}
+
+/** What a department's quota in a pool has to be so that its projects' quotas fit into it. */
+export interface Raise {
+  department: Promised;
+  pool: QuotaRow;
+  to: number;
+}
+
+// The departments' quotas that are too small for what is raised.
+export const raisesOf = (before: QuotaRow[], after: QuotaRow[], boundsOf: (row: QuotaRow) => Bound[]): Raise[] =>
+  after.flatMap((pool, i) =>
+    Number(pool.quota) <= Number(before[i].quota)
+      ? []
+      : boundsOf(pool).flatMap(({ department, total, others }) => {
+          const to = others + Number(pool.quota);
+          return department && to > total && Number.isFinite(to) ? [{ department, pool, to }] : [];
+        }),
+  );
+
+// Is any of it more than the GPUs of its pool?
+export const isOverPools = (before: QuotaRow[], after: QuotaRow[], boundsOf: (row: QuotaRow) => Bound[]) =>
+  after.some(
+    (row, i) =>
+      Number(row.quota) > Number(before[i].quota) &&
+      boundsOf(row).some(b => !b.department && b.others + Number(row.quota) > b.total),
+  );
+
+// A raise as the API takes it; the limit goes along where it would be below.
+export function raised({ department, pool, to }: Raise) {
+  const gpu = department.resources?.find(r => r.nodePool?.id === pool.id)?.gpu,
+    limit = gpu?.limit ?? null;
+  return [
+    { nodePool: { id: pool.id }, gpu: { ...gpu, deserved: to, limit: limit === null ? null : Math.max(limit, to) } },
+  ];
 }
 
 // Who holds more than the own quota in a pool today, most first: [{name, over}].
@@ -109,10 +147,14 @@ export function warnings({ name, before, after, boundsOf, projects, children = [
         `${row.name}: its projects have ${gpuCount(inside)} of quota, ${gpus(inside - mine)} more than ${gpus(mine)}.`,
       );
     if (mine <= old) return said;
-    for (const { has, total, others } of boundsOf(row)) {
+    for (const { has, total, others, department } of boundsOf(row)) {
       const over = others + mine - total;
       if (over > 0)
         said.push(`${row.name}: ${gpuCount(others + mine)} of quota in all, and ${has}: ${gpus(over)} too many.`);
+      if (over > 0 && department && total === 0)
+        said.push(
+          `Non-preemptible work, such as a workspace, must fit the department's quota too: with 0 in ${row.name} it never starts there.`,
+        );
     }
     if (!said.length) return said;
     const lose = borrowers(row, projects),

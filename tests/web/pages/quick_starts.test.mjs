@@ -1,11 +1,12 @@
 // The public quick starts lived through by mouse on a real server, without ever reloading the page: over quota and reclaim,
 // and the preemption exercise as one pod and as a gang. What is asserted is what a person reads on the screen.
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { ROOT, axe, becomes, launch, open, until } from "../browser.mjs";
-import { signIn, startServer } from "../real_server.mjs";
+import { ask, signIn, startServer } from "../real_server.mjs";
 import { rowOf, status, submitByMouse } from "../walk.mjs";
 
 const SHOTS = join(ROOT, "artifacts/screenshots");
@@ -134,6 +135,75 @@ for (const [title, training, pods, why] of [
   await openRow(page, name);
   await tab(page, "Pods");
   await page.waitForFunction(n => [...document.querySelectorAll("#details tbody tr")].filter(r => r.cells[1].textContent === "Running").length === n, pods);
+  assert.deepEqual([troubles.foreign, troubles.violations], [[], []]);
+});
+
+// A node of 8 GPUs with a label of its own, beside two small ones.
+const EXERCISE = `nodes:
+- {name: small, count: 2, gpus: 2, cpuCores: 16, memoryBytes: 64Gi}
+- {name: large, gpus: 8, cpuCores: 64, memoryBytes: 256Gi, labels: {exercise: preemption}}
+`;
+
+test("the preemption exercise from its first line: a pool, two projects with quota in it, and no pool named again", async t => {
+  const folder = mkdtempSync(join(tmpdir(), "prorata-exercise-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "cluster.yaml"), EXERCISE);
+  const { page, troubles } = await begin(t, "--cluster", join(folder, "cluster.yaml"));
+  const button = name => page.getByRole("button", { name, exact: true });
+  const quotas = async (kind, name) => {
+    const found = (await ask(page, `/api/v1/org-unit/${kind}?filterBy=name==${name}`))[kind][0];
+    return found.resources.find(r => r.nodePool.name === "single-node-pool").gpu.deserved;
+  };
+
+  await menu(page, "Node pools");
+  await page.getByRole("link", { name: "New node pool" }).click();
+  for (const [name, value] of Object.entries({ name: "single-node-pool", labelKey: "exercise", labelValue: "preemption" })) await page.fill(`#f-${name}`, value);
+  await button("Create node pool").click();
+  await page.waitForSelector("#pane-title:has-text('single-node-pool')");
+  const create = async name => {
+    await menu(page, "Projects");
+    await page.getByRole("link", { name: "New project" }).click();
+    await page.fill("#f-name", name);
+    await page.selectOption("#f-parent", { label: "default" });
+    await page.fill("#f-description", "for the preemption demo");
+    await page.getByLabel("GPUs in single-node-pool", { exact: true }).fill("4");
+    await button("Create project").click();
+  };
+
+  await create("project-a");
+  await page.waitForSelector("dialog:has-text(\"Raise the department's quota too?\")");
+  const said = await page.innerText("dialog");
+  assert.match(said, /single-node-pool: 4 GPUs of quota in all, and department default has a quota of 0: 4 too many\./);
+  assert.match(said, /Non-preemptible work, such as a workspace, must fit the department's quota too: with 0 in single-node-pool it never starts there\./);
+  assert.deepEqual(await axe(page), []);
+  await shoot(page, "exercise-raise");
+  await button("Raise it and create").click();
+  await page.waitForSelector("#pane-title:has-text('project-a')");
+  assert.deepEqual([await quotas("projects", "project-a"), await quotas("departments", "default")], [4, 4]);
+  await create("project-b");
+  await button("Raise it and create").click();
+  await page.waitForSelector("#pane-title:has-text('project-b')");
+  assert.deepEqual([await quotas("projects", "project-b"), await quotas("departments", "default")], [4, 8]);
+
+  await menu(page, "Workloads");
+  await submitByMouse(page, { name: "large-training-job", project: "project-a", gpus: 8 });
+  await status(page, "large-training-job", "Running");
+  await menu(page, "Overview");
+  await share(page, "project-a", "8 / 4 4 borrowed");
+  await submitByMouse(page, { name: "jupyter-workspace", project: "project-b", kind: "workspace", gpus: 4 });
+  await status(page, "jupyter-workspace", "Running");
+  await status(page, "large-training-job", "Pending");
+  await openRow(page, "large-training-job");
+  await tab(page, "Events");
+  await tells(page, /yields to (workload )?jupyter-workspace of project project-b/i);
+  await menu(page, "Analytics");
+  await page.locator("main", { hasText: "project-b" }).waitFor();
+  await menu(page, "Workloads");
+  await openRow(page, "jupyter-workspace");
+  await deleteOpen(page, "jupyter-workspace");
+  await status(page, "large-training-job", "Running");
+  await menu(page, "Overview");
+  await share(page, "project-a", "8 / 4 4 borrowed");
   assert.deepEqual([troubles.foreign, troubles.violations], [[], []]);
 });
 

@@ -4,7 +4,7 @@ import { load } from "../load.mjs";
 
 const { changes, checkRows, division, resourcesOf, rowsOf } = await load("pictures/quota_form");
 const { goSeconds } = await load("format");
-const { boundsOfProject, warnings } = await load("pictures/promises");
+const { boundsOfProject, isOverPools, raised, raisesOf, warnings } = await load("pictures/promises");
 const { checkRules: checkUnitRules, goText, inheritedInWords, knownTypes, limitsOf, nodeTypesOf, rulesOf, unitInWords, valuesOfRules } = await load("pictures/unit_rules");
 const { byPool, poolNames, sorted, standardPools, startPools, typeChoice } = await load("pictures/choices");
 const { shellWords: words } = await load("pictures/shell_words");
@@ -151,6 +151,21 @@ test("a save that promises more than there is says so, with who gives back", () 
   assert.equal(ask(9999).length, 3);
   assert.deepEqual(warnings({ name: "d", before: [{ ...ROW, quota: 8 }], after: [{ ...ROW, quota: 3 }], boundsOf: () => [], projects: [], children: projects.slice(0, 2) }), ["h100: its projects have 4 GPUs of quota, 1 more than 3."]);
   assert.deepEqual(boundsOfProject(ROW, "vision", department, projects, {}).map(b => b.what), ["Quota of department d"], "a pool whose GPUs aren't known bounds nothing");
+});
+
+test("a department's quota that is too small can be raised along, and what 0 means is said", () => {
+  const projects = [unitOf("speech", "d", 2), unitOf("fraud", "e", 2)], before = [{ ...ROW, quota: 0 }];
+  const of = (deserved, more) => { const d = unitOf("d", null, deserved); Object.assign(d.resources[0].gpu, more); return d; };
+  const bounds = department => r => boundsOfProject(r, "vision", department, projects, { h100: 8 });
+  const raises = (quota, department) => raisesOf(before, [{ ...ROW, quota }], bounds(department)).map(r => [r.department.id, r.pool.name, r.to, raised(r)[0].gpu]);
+  assert.deepEqual(raises(4, of(0, { limit: null, overQuotaWeight: 3 })), [["d", "h100", 6, { deserved: 6, limit: null, overQuotaWeight: 3 }]]);
+  assert.deepEqual(raises(4, of(4, { limit: 5 })), [["d", "h100", 6, { deserved: 6, limit: 6 }]], "the limit goes along");
+  assert.deepEqual(raises(4, of(4, { limit: 9 })), [["d", "h100", 6, { deserved: 6, limit: 9 }]]);
+  assert.deepEqual([raises(2, of(4)), raises(0, of(0)), raises(9, of(-1)), raises(9, null)], [[], [], [], []], "enough, not raised, unlimited, departments off");
+  assert.deepEqual([4, 5].map(quota => isOverPools(before, [{ ...ROW, quota }], bounds(of(0)))), [false, true], "others have 4 of the pool's 8");
+  const said = deserved => warnings({ name: "vision", before, after: [{ ...ROW, quota: 3 }], boundsOf: bounds(of(deserved)), projects: [] });
+  assert.match(said(0)[1], /with 0 in h100 it never starts there\.$/);
+  assert.deepEqual([said(1).filter(s => /never starts/.test(s)), said(5)], [[], []], "nothing is wrong: nothing is said");
 });
 
 test("a pool's division says what is promised beyond it", () => {
