@@ -258,8 +258,8 @@ EXPLANATIONS = [
             nodePools=RESERVE,
         ),
         "HeldForReservation",
-        "There is room, but 4 GPUs on 2 nodes in node pool default are reserved for a gang of project a, the largest one waiting, "
-        "which can start at 2026-01-01T12:30:00.000Z; this workload has no time limit",
+        "There is room, but 4 GPUs on 2 nodes in node pool default are reserved for a gang of project a, the largest "
+        "one waiting, which can start at 2026-01-01T12:30:00.000Z; this workload has no time limit",
     ),
     (
         "has a reservation",

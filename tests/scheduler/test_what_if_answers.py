@@ -411,7 +411,8 @@ FIXES = [
             "departmentQuotaGpus": 2,
             "departmentLimitGpus": None,
         },
-        "Raise the quota of project a from 1 to 2 GPUs and the quota of department d from 1 to 2 GPUs in node pool default",
+        "Raise the quota of project a from 1 to 2 GPUs and the quota of department d from 1 to 2 GPUs in node pool "
+        "default",
         "Starts",
     ),
     (

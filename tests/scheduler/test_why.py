@@ -358,7 +358,8 @@ EVIDENCE = [
                     "gpusHeld": 2,
                     "gpusReclaimable": 0,
                     "reason": "WithinFairShare",
-                    "sentence": "Project b holds 2 GPUs, within its fair share of 2, and project a would go over its own quota",
+                    "sentence": "Project b holds 2 GPUs, within its fair share of 2, and project a would go over its "
+                    "own quota",
                     "protectedUntil": None,
                 },
                 {
@@ -411,8 +412,8 @@ EVIDENCE = [
                     "gpusHeld": 4,
                     "gpusReclaimable": 0,
                     "reason": "HigherPriority",
-                    "sentence": "3 GPUs of project a are held by work of at least the same priority, 1 held by non-preemptible "
-                    "work",
+                    "sentence": "3 GPUs of project a are held by work of at least the same priority, 1 held by "
+                    "non-preemptible work",
                     "protectedUntil": None,
                 }
             ]
