@@ -1,4 +1,5 @@
 # Build: docker build -t prorata .     Run: docker run -p 8080:8080 -v prorata:/data prorata
+# With the quick start's team-a and team-b: docker run -p 8080:8080 -v prorata:/data -e PRORATA_QUICK_START=true prorata
 FROM debian:12-slim AS build
 WORKDIR /src
 COPY . .

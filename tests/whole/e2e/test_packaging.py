@@ -183,3 +183,14 @@ def test_the_image_names_packages_that_exist():
     binary = subprocess.run(["ldd", ROOT / "build/prorata"], capture_output=True, text=True).stdout
     for library in ("civetweb", "jansson", "jwt", "sqlite3", "sodium", "yaml", "curl"):
         assert re.search(rf"lib{library}\S*\.so", binary), f"{library} is named in the image but not linked"
+
+
+def test_the_image_starts_with_the_quick_start_as_it_is_said(make_server):
+    """The variable that Dockerfile and README name."""
+    words = {
+        re.search(r"-e (\w+)=(\w+) prorata", (ROOT / name).read_text()).groups() for name in ("Dockerfile", "README.md")
+    }
+    ((name, value),) = words
+    server = make_server(environment={name: value})
+    projects = {p["name"] for p in server.get("/api/v1/org-unit/projects").json["projects"]}
+    assert projects == {"default", "team-a", "team-b"}
