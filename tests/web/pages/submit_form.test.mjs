@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { before, test } from "node:test";
 import { SHOTS, axe, becomes, open } from "../browser.mjs";
 import { ADMIN, PASSWORD, THREE_POOLS, ask, onServer, send, signIn } from "../real_server.mjs";
-import { IMAGE } from "../walk.mjs";
+import { IMAGE, rowOf } from "../walk.mjs";
 
 const RESEARCHER = "res@lab.example";
 
@@ -65,7 +65,7 @@ test("the form starts with a pool that has GPUs, says what is free there, and wi
   assert.equal(await page.inputValue("#f-project"), (await project("team-b")).id);
 });
 
-test("a researcher who may read no node pools chooses among his project's", async () => {
+test("a researcher who may read no node pools chooses among his project's, and goes where it has quota without", async () => {
   const user = await send(page, "POST", "/api/v1/users", { email: RESEARCHER });
   const roles = await ask(page, "/api/v1/authorization/roles");
   const { id } = await project("team-a");
@@ -79,14 +79,17 @@ test("a researcher who may read no node pools chooses among his project's", asyn
   const refused = [];
   his.page.on("response", r => r.status() === 403 && refused.push(r.url()));
   await form("/workloads/new/training", his.page);
-  await his.page.waitForSelector(".order li:has-text('a100')");
+  await his.page.waitForSelector(".hint:has-text('None chosen: it goes to a100.')");
   assert.match(await otherPools(his.page), /default[\s\S]*h100|h100[\s\S]*default/);
   await his.page.waitForSelector(".because .one:has-text('Starts at once')");
   assert.deepEqual(await axe(his.page), []);
   await his.page.screenshot({ path: join(SHOTS, "new-training-researcher-1440-light.png"), fullPage: true });
   assert.deepEqual(refused, [], "nothing is asked for that he may not read");
   await create("his-own", his.page);
-  assert.deepEqual((await specOf("trainings", "his-own")).nodePools, ["a100"]);
+  const { workloads: [made] } = await ask(page, "/api/v1/workloads?filterBy=name==his-own");
+  assert.deepEqual([made.requestedNodePools, (await specOf("trainings", "his-own")).nodePools ?? null], [["a100"], null]);
+  await his.page.goto(server.url + "/workloads");
+  await rowOf(his.page, "his-own").filter({ hasText: "Running" }).filter({ hasText: "a100" }).waitFor();
   await his.context.close();
 });
 
