@@ -9,7 +9,8 @@
 #include <string.h>
 
 enum {
-    ANSWER_BYTES_MAX = 256 << 20
+    ANSWER_BYTES_MAX = 256 << 20,
+    SILENT_S = 60
 };
 
 int client_open(const char *url, const char *token, struct arena *arena, struct client *out_client, struct error *err)
@@ -180,6 +181,9 @@ int client_stream(struct client *client, const char *path, client_text_fn fn, vo
     struct curl_slist *headers = prepare(client, "GET", path, NULL);
     curl_easy_setopt(client->curl, CURLOPT_WRITEFUNCTION, pass_on);
     curl_easy_setopt(client->curl, CURLOPT_WRITEDATA, &stream);
+    curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_TIME,
+                     (long)SILENT_S); // streams that last say something all the time
     long status = 0;
     int rc = perform(client, headers, &status, err);
     if (rc == 0 && status != 200)

@@ -1,6 +1,7 @@
 // exec, bash, attach: into a pod that runs.
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/follow.h"
 #include "cli/session.h"
 
 #include <stdio.h>
@@ -57,14 +58,6 @@ int run_workload_exec(struct cli *cli, struct error *err)
                      cli->command->usage);
 }
 
-static size_t print_text(char *data, size_t size, size_t count, void *context)
-{
-    (void)context;
-    size_t written = fwrite(data, size, count, stdout);
-    fflush(stdout);
-    return written * size;
-}
-
 int run_workload_attach(struct cli *cli, struct error *err)
 {
     const char *name, *pod = flag_text(&cli->arguments, "pod");
@@ -72,8 +65,8 @@ int run_workload_attach(struct cli *cli, struct error *err)
     if (cli_name(cli, &name, err) < 0 || cli_find_workload(cli, name, &workload, err) < 0)
         return -1;
     const char *path =
-        arena_printf(&cli->arena, "/api/v1/workloads/%s/logs?follow=true&attach=true&tail=10%s%s",
-                     cli_text(workload, "id"), pod ? "&pod=" : "", pod ? client_escape(&cli->client, pod) : "");
+        arena_printf(&cli->arena, "/api/v1/workloads/%s/logs?attach=true&tail=10%s%s", cli_text(workload, "id"),
+                     pod ? "&pod=" : "", pod ? client_escape(&cli->client, pod) : "");
     json_decref(workload);
-    return client_stream(&cli->client, path, print_text, NULL, err);
+    return cli_follow_log(cli, path, err);
 }

@@ -1,6 +1,7 @@
 #include "cli/session.h"
 
 #include "base/error.h"
+#include "cli/frames.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -17,8 +18,6 @@
 #include <unistd.h>
 
 enum {
-    FRAME_HEAD = 5,
-    FRAME_MAX = 65536,
     INPUT_SIZE = 16384,
     STATUS_LOST = 255
 };
@@ -33,14 +32,12 @@ struct session {
     pthread_t thread;
     unsigned char input[INPUT_SIZE];
     char text[sodium_base64_ENCODED_LEN(INPUT_SIZE, sodium_base64_VARIANT_ORIGINAL)]; // of it
-    unsigned char frame[FRAME_HEAD + FRAME_MAX];
-    size_t length;
     bool is_over;
     int status;
     char words[128]; // of the end
 };
 
-static void write_all(int fd, const unsigned char *data, size_t length)
+static void write_all(int fd, const char *data, size_t length)
 {
     for (size_t done = 0; done < length;) {
         ssize_t written = write(fd, data + done, length - done);
@@ -50,44 +47,19 @@ static void write_all(int fd, const unsigned char *data, size_t length)
     }
 }
 
-static void take_frame(struct session *session, char kind, const unsigned char *data, size_t length)
+static bool take_frame(void *context, char kind, const char *data, size_t length)
 {
+    struct session *session = context;
     if (kind == '1' || kind == '2')
         write_all(kind == '1' ? STDOUT_FILENO : STDERR_FILENO, data, length);
     if (kind != 'x')
-        return;
+        return true;
     char text[sizeof(session->words)], *end;
-    snprintf(text, sizeof(text), "%.*s", (int)length, (const char *)data);
+    snprintf(text, sizeof(text), "%.*s", (int)length, data);
     session->is_over = true;
     session->status = (int)strtol(text, &end, 10);
     snprintf(session->words, sizeof(session->words), "%s", end + strspn(end, " "));
-}
-
-static size_t take(char *data, size_t size, size_t count, void *context)
-{
-    struct session *session = context;
-    size_t rest = size * count;
-    while (rest > 0) {
-        size_t space = sizeof(session->frame) - session->length, part = rest < space ? rest : space;
-        memcpy(session->frame + session->length, data, part);
-        session->length += part;
-        data += part;
-        rest -= part;
-        for (;;) {
-            const unsigned char *frame = session->frame;
-            size_t length = session->length < FRAME_HEAD
-                                ? FRAME_MAX
-                                : (size_t)frame[1] << 24 | (size_t)frame[2] << 16 | (size_t)frame[3] << 8 | frame[4];
-            if (length > FRAME_MAX)
-                return 0;
-            if (session->length < FRAME_HEAD + length)
-                break;
-            take_frame(session, (char)frame[0], frame + FRAME_HEAD, length);
-            session->length -= FRAME_HEAD + length;
-            memmove(session->frame, session->frame + FRAME_HEAD + length, session->length);
-        }
-    }
-    return size * count;
+    return true;
 }
 
 static void add_size(json_t *body)
@@ -164,14 +136,17 @@ static int open_session(struct session *session, struct error *err)
     return 0;
 }
 
-// A stream has its time; the session goes on beyond it.
+// A stream may end before its session.
 static int follow(struct session *session, struct error *err)
 {
+    struct frames frames;
     int rc = 0;
+    frames_init(&frames, take_frame, session);
     while (rc == 0 && !session->is_over) {
-        session->length = 0;
-        rc = client_stream(&session->cli->client, session->path, take, session, err);
+        buffer_clear(&frames.bytes);
+        rc = client_stream(&session->cli->client, session->path, frames_take, &frames, err);
     }
+    frames_done(&frames);
     return session->is_over ? 0 : rc;
 }
 

@@ -1,6 +1,7 @@
 // delete, suspend, resume, logs.
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/follow.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -140,8 +141,7 @@ int run_workload_logs(struct cli *cli, struct error *err)
                       {"since-time", "since"},
                       {"timestamps", "timestamps"},
                       {"limit-bytes", "limitBytes"},
-                      {"previous", "previous"},
-                      {"follow", "follow"}};
+                      {"previous", "previous"}};
     const char *name;
     json_t *workload;
     if (cli_name(cli, &name, err) < 0 || cli_look_up_workload(cli, name, &workload, err) < 0)
@@ -150,5 +150,7 @@ int run_workload_logs(struct cli *cli, struct error *err)
     json_decref(workload);
     for (size_t i = 0; i < sizeof(PARAMETERS) / sizeof(PARAMETERS[0]); i++)
         path = cli_add_query(cli, path, PARAMETERS[i].parameter, flag_text(&cli->arguments, PARAMETERS[i].flag));
+    if (flag_is_set(&cli->arguments, "follow"))
+        return cli_follow_log(cli, path, err);
     return client_stream(&cli->client, path, print_text, NULL, err);
 }

@@ -69,6 +69,17 @@ static const char SQL_POD_NEWEST[] = "SELECT "
 static const char SQL_POD_NAMED[] = "SELECT "
 #include "model/pod_facts.def"
     POD_COLUMNS " WHERE workload_id = ?1 AND name = ?2 ORDER BY attempt DESC LIMIT 1 OFFSET ?3";
+static const char SQL_POD_OF_UUID[] = "SELECT "
+#include "model/pod_facts.def"
+    POD_COLUMNS " WHERE workload_id = ?1 AND uuid = ?2";
+// Its next attempt goes before what was made after its end.
+static const char SQL_POD_AFTER[] =
+    "SELECT "
+#include "model/pod_facts.def"
+    POD_COLUMNS " JOIN (SELECT id AS old_id, role AS old_role, pod_index AS old_index, completed_ms AS old_end"
+    " FROM pods WHERE uuid = ?2) WHERE workload_id = ?1 AND id > old_id AND started_ms > 0"
+    " AND ((role = old_role AND pod_index = old_index) OR created_ms >= old_end)"
+    " ORDER BY (role = old_role AND pod_index = old_index) DESC, attempt, role, pod_index, id LIMIT 1";
 #undef WORKLOAD_FACT
 #undef POD_FACT
 
@@ -382,16 +393,22 @@ int db_find_pod_owner(struct db_conn *conn, const char *pod_uuid, struct arena *
     return rc;
 }
 
-int db_find_pod_for_logs(struct db_conn *conn, int64_t workload_id, const char *pod_name, bool previous,
+int db_find_pod_for_logs(struct db_conn *conn, int64_t workload_id, const struct pod_search *search,
                          struct arena *arena, struct workload_pod_row *out_row, struct error *err)
 {
     sqlite3_stmt *stmt;
-    if (db_prepare(conn, pod_name ? SQL_POD_NAMED : SQL_POD_NEWEST, &stmt, err) < 0)
+    const char *sql = search->uuid          ? SQL_POD_OF_UUID
+                      : search->uuid_before ? SQL_POD_AFTER
+                      : search->name        ? SQL_POD_NAMED
+                                            : SQL_POD_NEWEST;
+    if (db_prepare(conn, sql, &stmt, err) < 0)
         return -1;
     db_bind_int(stmt, 1, workload_id);
-    if (pod_name) {
-        db_bind_text(stmt, 2, pod_name);
-        db_bind_int(stmt, 3, previous ? 1 : 0);
+    if (sql == SQL_POD_OF_UUID || sql == SQL_POD_AFTER)
+        db_bind_text(stmt, 2, search->uuid ? search->uuid : search->uuid_before);
+    if (sql == SQL_POD_NAMED) {
+        db_bind_text(stmt, 2, search->name);
+        db_bind_int(stmt, 3, search->previous ? 1 : 0);
     }
     int rc = db_step(conn, stmt, err);
     if (rc == 1)

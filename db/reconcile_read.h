@@ -151,7 +151,13 @@ int db_find_pod_owner(struct db_conn *conn, const char *pod_uuid, struct arena *
                       const char **out_project_name, struct error *err);
 int db_read_pod_context(struct db_conn *conn, int64_t workload_id, const char *role, struct arena *arena,
                         struct pod_context *out_context, struct error *err);
-// A pod of a workload by name, or the newest (pod_name NULL); of several with the name the newest, or with previous the
-// one before. 1 found, 0 not.
-int db_find_pod_for_logs(struct db_conn *conn, int64_t workload_id, const char *pod_name, bool previous,
+// Which pod of a workload; the first member that is set decides.
+struct pod_search {
+    const char *uuid;        // this one
+    const char *uuid_before; // the one that has started in place of this one, or else after its end
+    const char *name;        // of several with the name the newest, or with previous the one before. NULL: the newest
+    bool previous;
+};
+// 1 found, 0 not.
+int db_find_pod_for_logs(struct db_conn *conn, int64_t workload_id, const struct pod_search *search,
                          struct arena *arena, struct workload_pod_row *out_row, struct error *err);

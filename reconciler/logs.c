@@ -4,6 +4,7 @@
 #include "reconciler/state.h"
 #include "reconciler/world/world_json.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -15,8 +16,9 @@ static int find_pod(struct db_conn *conn, const struct reconciler_log_request *r
 {
     struct workload_pod_row row;
     struct pod_context context;
-    int found =
-        db_find_pod_for_logs(conn, request->workload_id, request->pod_name, request->previous, arena, &row, err);
+    const struct pod_search search = {
+        .uuid = request->pod_uuid, .name = request->pod_name, .previous = request->previous};
+    int found = db_find_pod_for_logs(conn, request->workload_id, &search, arena, &row, err);
     if (found < 0)
         return -1;
     if (found == 0)
@@ -50,7 +52,7 @@ static int find_pod(struct db_conn *conn, const struct reconciler_log_request *r
         .scheduled_ms = row.facts.scheduled_ms,
         .started_ms = row.facts.started_ms,
         .stopping_ms = row.facts.stopping_ms,
-        .completed_ms = row.facts.completed_ms,
+        .completed_ms = row.facts.completed_ms ? row.facts.completed_ms : row.facts.deleted_ms,
     };
     return 0;
 }
@@ -64,6 +66,28 @@ int reconciler_check_spec(const struct reconciler *reconciler, const struct reco
                               .machine_user = spec->machine_user,
                               .spec_json = spec->spec_json};
     return backend->ops->check ? backend->ops->check(backend->self, &pod, err) : 0;
+}
+
+int reconciler_find_log_pod(struct reconciler *reconciler, const struct reconciler_log_request *request,
+                            const char *uuid_before, struct arena *arena, struct reconciler_log_pod *out_pod,
+                            struct error *err)
+{
+    struct workload_pod_row row;
+    const struct pod_search search = {.uuid = uuid_before ? NULL : request->pod_uuid,
+                                      .uuid_before = uuid_before,
+                                      .name = request->pod_name,
+                                      .previous = request->previous};
+    struct db_conn *conn = db_acquire(reconciler->db);
+    int found = db_find_pod_for_logs(conn, request->workload_id, &search, arena, &row, err);
+    db_give_back(reconciler->db, conn);
+    if (found <= 0)
+        return found;
+    *out_pod = (struct reconciler_log_pod){.attempt = row.facts.attempt,
+                                           .reason = arena_strdup(arena, row.facts.reason),
+                                           .has_started = row.facts.started_ms != 0};
+    snprintf(out_pod->name, sizeof(out_pod->name), "%s", row.facts.name);
+    memcpy(out_pod->uuid, row.facts.uuid, sizeof(out_pod->uuid));
+    return 1;
 }
 
 int reconciler_read_logs(struct reconciler *reconciler, const struct reconciler_log_request *request,

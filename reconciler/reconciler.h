@@ -4,6 +4,8 @@
 // memory is a cache of rows, kept up by revision, and thrown away and read again after any error. A cycle's outcome is
 // one transaction; only after the commit is the backend told.
 #pragma once
+#include "base/uuid.h"
+#include "model/pod.h"
 #include "reconciler/retention.h"
 #include "scheduler/plan.h"
 #include "scheduler/snapshot.h"
@@ -170,6 +172,7 @@ int reconciler_choose_address(const struct reconciler *reconciler, const char *w
 
 struct reconciler_log_request {
     int64_t workload_id;  // row
+    const char *pod_uuid; // this pod; NULL: by name
     const char *pod_name; // NULL: the newest pod
     bool previous;        // the attempt before the last one of that pod
     int64_t position;     // 0, or what the call before left
@@ -178,6 +181,18 @@ struct reconciler_log_request {
     bool timestamps;
     size_t max_bytes; // 0: 1 MiB
 };
+struct reconciler_log_pod {
+    char uuid[UUID_SIZE];
+    char name[POD_NAME_SIZE];
+    int64_t attempt;
+    const char *reason; // of its end, the arena's; "": none
+    bool has_started;
+};
+// The pod of a request; with uuid_before the one that has started in place of that one, or after its end. 1 found, 0
+// not. Any thread.
+int reconciler_find_log_pod(struct reconciler *reconciler, const struct reconciler_log_request *request,
+                            const char *uuid_before, struct arena *arena, struct reconciler_log_pod *out_pod,
+                            struct error *err);
 // Appends log lines to out. *out_ended: no line will follow. ERROR_NOT_FOUND: no such pod. To follow, call again with
 // *out_position each second. Any thread.
 int reconciler_read_logs(struct reconciler *reconciler, const struct reconciler_log_request *request,

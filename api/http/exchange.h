@@ -64,7 +64,6 @@ struct exchange {
     size_t share_bytes;
     struct held_body held_body;
     int64_t started_us;
-    int64_t stream_ends_us;
     int64_t caller_checked_us; // when a stream last looked at its caller's rights
     bool is_revoked;           // they are no longer those that it began with
     size_t sent_bytes;

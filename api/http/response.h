@@ -16,6 +16,7 @@ struct response {
     const char *content_type; // static text or the request arena's
     struct buffer *headers;   // further header lines, each ended by \r\n: response_header()
     bool is_streaming;        // response_stream_begin was called: the head is out
+    bool is_chunked;          // before that: a client of HTTP/1.1 is told whether the stream is whole
     struct request *request;
 };
 

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/places.h"
 #include "base/timestamp.h"
 #include "db/access_rules.h"
 #include "db/accounts/service_accounts.h"
@@ -29,6 +30,7 @@ enum {
     COALESCE_MS = 50,
     LOOK_MS = 500,
     HEARTBEAT_MS = 15000,
+    STREAM_LIFE_MS = PLACE_SECONDS_STREAMS * 1000,
     RETRY_MS = 2000,
 };
 
@@ -247,7 +249,8 @@ static int write_changes(struct stream *stream)
 
 static int follow(struct stream *stream)
 {
-    while (!response_stream_is_over(stream->res)) {
+    int64_t end_us = stream->written_us + STREAM_LIFE_MS * 1000LL; // its client comes again
+    while (!response_stream_is_over(stream->res) && timestamp_monotonic_us() < end_us) {
         if (change_feed_wait(stream->feed, stream->after, LOOK_MS)) {
             nanosleep(&(struct timespec){.tv_nsec = COALESCE_MS * 1000000L}, NULL);
             if (response_stream_is_revoked(stream->res) || write_changes(stream) < 0)

@@ -1,6 +1,5 @@
 // Shells in pods: POST /workloads/{id}/exec opens one, GET .../exec/{session} streams what it says, POST .../input
-// brings what it is told, DELETE hangs up. What is streamed are frames: a byte of what it is, four of its length, the
-// highest first, and the bytes; '1' output, '2' errors, 'x' the end as `STATUS TEXT`, ' ' nothing, to be heard.
+// brings what it is told, DELETE hangs up. What is streamed are frames.
 #include "api/access/authenticate.h"
 #include "api/access/authorization.h"
 #include "api/access/response_stream.h"
@@ -8,6 +7,7 @@
 #include "api/http/request.h"
 #include "api/operations.h"
 #include "api/server.h"
+#include "api/workloads/frames.h"
 #include "api/workloads/workload_actions.h"
 #include "base/arena.h"
 #include "base/error.h"
@@ -27,10 +27,8 @@
 #include <unistd.h>
 
 enum {
-    FRAME_HEAD = 5,
     FRAME_MAX = 16384,
     LOOK_MS = 500,
-    HEARTBEAT_US = 5 * 1000000,
     INPUT_MS = 10000,
     WORDS_MAX = 256,
     ROWS_DEFAULT = 24,
@@ -120,12 +118,9 @@ struct reading {
 
 static void send_frame(struct reading *reading, char kind, size_t length)
 {
-    char *frame = reading->frame;
-    frame[0] = kind;
-    for (int i = 0; i < 4; i++)
-        frame[1 + i] = (char)(length >> (24 - 8 * i) & 0xff);
+    frame_write_head(kind, length, reading->frame);
     reading->written_us = timestamp_monotonic_us();
-    if (response_stream_write(reading->res, frame, FRAME_HEAD + length) < 0)
+    if (response_stream_write(reading->res, reading->frame, FRAME_HEAD + length) < 0)
         reading->is_gone = true;
 }
 
@@ -175,7 +170,7 @@ static bool stream(struct reading *reading)
             finish(reading, fds[0].fd, fds[1].fd);
             return true;
         }
-        if (timestamp_monotonic_us() - reading->written_us > HEARTBEAT_US)
+        if (timestamp_monotonic_us() - reading->written_us > FRAME_HEARTBEAT_MS * 1000LL)
             send_frame(reading, ' ', 0);
     }
     return reading->is_gone || response_stream_is_gone(reading->res);

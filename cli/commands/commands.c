@@ -51,7 +51,7 @@ const struct flag DESCRIBE_FLAGS[] = {
 };
 
 const struct flag LOG_FLAGS[] = {
-    {"follow", NULL, 'f', FLAG_SWITCH, "", "follow until the pod ends"},
+    {"follow", NULL, 'f', FLAG_SWITCH, "", "follow until the workload is over; with --pod until that ends"},
     {"tail", NULL, 't', FLAG_TEXT, "N", "only the last lines; -1 for all"},
     {"since", NULL, 0, FLAG_TEXT, "TIME", "not older than: 5m"},
     {"since-time", NULL, 0, FLAG_TEXT, "TIME", "not older than: 2026-01-01T00:00:00Z"},
