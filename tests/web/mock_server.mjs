@@ -123,12 +123,22 @@ function answer(data, path, query, body) {
 }
 
 // What each container has printed before one looks: colours, letters from the right, and one line that would turn its own end around.
-const LOG = Array.from({ length: 120 }, (_, i) => `2026-11-22T10:00:00.000Z step ${i + 1} \u001b[32mok\u001b[0m \u0645\u0631\u062d\u0628\u0627${i === 5 ? " --flag=\u202evalue" : ""} end\n`).join("");
+const LINES = 120;
+const LOG = Array.from({ length: LINES }, (_, i) => `2026-11-22T10:00:00.000Z step ${i + 1} \u001b[32mok\u001b[0m \u0645\u0631\u062d\u0628\u0627${i === 5 ? " --flag=\u202evalue" : ""} end\n`);
 
-// Starts on a free port. {url, data, folder (which may change), change(kind, id), print(line), close()}; signedIn: false makes every call answer 401.
+function frame(kind, text) {
+  const data = Buffer.from(text), head = Buffer.alloc(5);
+  head.write(kind);
+  head.writeUInt32BE(data.length, 1);
+  return Buffer.concat([head, data]);
+}
+
+// Starts on a free port. {url, data, folder (which may change), change(kind, id), print(line), tear(line), note(text), end(), close()}; signedIn: false makes every call answer 401.
 export async function startMock(folder, { scale = 1, permissions } = {}) {
   const data = makeData(Date.now(), scale);
-  const mock = { folder, begins: [] }; // begins: where streams wanted to begin
+  const mock = { folder, begins: [], places: [] }; // begins, places: where streams and followed logs wanted to begin
+  const printed = [...LOG];
+  const lines = from => frame("l", `${printed.length}\n${printed.slice(from).join("")}`);
   const pages = JSON.parse(await readFile(`${folder}-pages.json`, "utf8")).map(pageOf);
   const streams = new Set(), logs = new Set();
   const server = createServer(async (request, response) => {
@@ -155,7 +165,11 @@ export async function startMock(folder, { scale = 1, permissions } = {}) {
     const kind = Object.entries(READS).find(([path]) => url.pathname.startsWith(path))?.[1];
     if (permissions && kind && !permissions.some(p => p.resourceType === kind && p.actions.includes("read"))) return json(403, { code: 403, message: `your roles do not allow to read ${kind}` });
     if (/^\/api\/v1\/workloads\/[^/]+\/logs$/.test(url.pathname)) {
-      response.writeHead(200, { "Content-Type": "text/plain; charset=utf-8" }).write(LOG);
+      if (!url.searchParams.has("frames")) return send(200, "text/plain; charset=utf-8", printed.join(""));
+      const from = url.searchParams.get("position") ?? "";
+      mock.places.push(from);
+      if (!from) printed.length = LINES; // a view of its own
+      response.writeHead(200, { "Content-Type": "application/octet-stream" }).write(lines(Number(from)));
       logs.add(response);
       request.on("close", () => logs.delete(response));
       return undefined;
@@ -188,7 +202,20 @@ export async function startMock(folder, { scale = 1, permissions } = {}) {
       for (const stream of streams) stream.write(`id: ${data.revision}\nevent: change\ndata: ${JSON.stringify({ kind, id, revision: data.revision })}\n\n`);
     },
     print(line) {
-      for (const log of logs) log.write(line + "\n");
+      printed.push(line + "\n");
+      for (const log of logs) log.write(lines(printed.length - 1));
+    },
+    // Logs that are followed break off, in the midst of a line that only then is printed.
+    tear(line) {
+      printed.push(line + "\n");
+      for (const log of logs) log.write(lines(printed.length - 1).subarray(0, -3), () => log.destroy());
+    },
+    // The next attempt begins; what it prints comes behind.
+    note(text) {
+      for (const log of logs) log.write(frame("n", `${printed.length}\n${text}`));
+    },
+    end() {
+      for (const log of logs) log.end(frame("x", "0 "));
     },
     close() {
       for (const stream of [...streams, ...logs]) stream.destroy();

@@ -47,7 +47,10 @@ function Slim({ label, value, set, options }: SlimProps) {
 
 // Which container's log is read, current or previous, and what was read of it.
 function useLog({ workloadId, pods, ended }: LogProps) {
-  const [pod, setPod] = useState(pods[0]?.name ?? "");
+  const [chosen, setChosen] = useState(""); // "": the newest, and what takes its place
+  const newest = pods[0]?.name ?? "",
+    pod = chosen || newest;
+  const setPod = (name: string) => setChosen(name === newest ? "" : name);
   const containers = pods.find(p => p.name === pod)?.containers ?? [];
   const [container, setContainer] = useState("");
   const [previous, setPrevious] = useState(false);
@@ -55,11 +58,14 @@ function useLog({ workloadId, pods, ended }: LogProps) {
   const [log, setLog] = useState(EMPTY);
   useEffect(() => {
     setLog(EMPTY);
-    return readLog(
-      { workloadId, pod, container, previous: previous || undefined, follow: !ended && !previous, tail: KEEP },
-      setLog,
-    );
-  }, [workloadId, pod, container, previous, ended, again]);
+    const follow = !ended && !previous;
+    const wanted = follow ? chosen || undefined : pod;
+    return readLog({ workloadId, pod: wanted, container, previous: previous || undefined, follow, tail: KEEP }, setLog);
+  }, [workloadId, chosen, container, previous, again]);
+  // What is followed ends by itself, and keeps what was read.
+  useEffect(() => {
+    if (!ended && log.ended && !previous) setAgain(again + 1);
+  }, [ended]);
   const rows = useMemo(() => log.lines.map(splitTime), [log.lines]);
   const retry = () => setAgain(again + 1);
   return { pod, setPod, containers, container, setContainer, previous, setPrevious, log, rows, retry };

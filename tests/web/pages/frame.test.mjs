@@ -31,6 +31,26 @@ for (const [width, theme] of [[1440, "light"], [390, "dark"]]) {
   });
 }
 
+test("a followed log goes on where it broke off, and with the next attempt", async t => {
+  const { page } = await show(t, LOGS);
+  await foot(page).filter({ hasText: /lines · following$/ }).waitFor();
+  const begun = parseInt(await foot(page).textContent());
+  const says = count => foot(page).filter({ hasText: new RegExp(`^${count} lines · `) }).waitFor();
+  for (const n of [1, 2]) {
+    const asked = mock.places.length;
+    mock.tear(`2026-11-22T10:00:02.000Z torn ${n}`);
+    await says(begun + n);
+    assert.deepEqual(mock.places.slice(asked), [String(begun + n - 1)], "asked once more, from the last place");
+  }
+  mock.note("gang-worker-0 ended: Error; attempt 2 is gang-worker-0");
+  mock.print("2026-11-22T10:00:03.000Z again");
+  await says(begun + 4);
+  const lines = await page.locator(".log .line").allTextContents();
+  assert.deepEqual(lines.slice(-4), ["torn 1", "torn 2", "--- gang-worker-0 ended: Error; attempt 2 is gang-worker-0 ---", "again"]);
+  mock.end();
+  await foot(page).filter({ hasText: `${begun + 4} lines · ended` }).waitFor();
+});
+
 test("matches in a log are walked through by buttons and by Enter", async t => {
   const { page } = await show(t, LOGS);
   await foot(page).filter({ hasText: "following" }).waitFor();
