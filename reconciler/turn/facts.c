@@ -109,9 +109,8 @@ static void take_ended(struct turn *turn, struct cache_pod *pod, const struct ba
     else
         pod->workload->failed_count++;
     turn_order(turn, pod, BACKEND_FORGET);
-    const char *message = is_good ? arena_printf(turn->arena, "%s ended well", pod->name)
-                                  : arena_printf(turn->arena, "%s ended with exit code %" PRId64 ": %s", pod->name,
-                                                 fact->exit_code, fact->message[0] ? fact->message : fact->reason);
+    const char *message =
+        is_good ? arena_printf(turn->arena, "%s ended well", pod->name) : turn_describe_failure(turn, pod);
     turn_add_pod_event(turn, pod, is_good ? EVENT_NORMAL : EVENT_WARNING, is_good ? "Completed" : "Failed", "backend",
                        message);
     if (fact->is_final && pod->workload->desired == DESIRED_RUNNING && !phase_is_final(pod->workload->phase)) {

@@ -205,6 +205,18 @@ static void restart_gang(struct turn *turn, struct cache_workload *workload)
     }
 }
 
+// The one that brought this turn about, as the rest of a sentence.
+static const char *last_failure(struct turn *turn, const struct cache_workload *workload)
+{
+    const struct cache_pod *last = NULL;
+    for (size_t i = 0; i < workload->pod_count; i++) {
+        const struct cache_pod *pod = workload->pods[i];
+        if (pod->has_exit_code && pod->exit_code != 0 && (!last || pod->completed_ms >= last->completed_ms))
+            last = pod;
+    }
+    return last ? arena_printf(turn->arena, "; %s", turn_describe_failure(turn, last)) : "";
+}
+
 static void attend_running(struct turn *turn, struct cache_workload *workload)
 {
     struct pod_counts counts = count_pods(workload);
@@ -214,9 +226,9 @@ static void attend_running(struct turn *turn, struct cache_workload *workload)
     }
     if (workload->failed_count > workload->backoff_limit && !replicas_are_of(workload)) {
         finish(turn, workload, PHASE_FAILED,
-               arena_printf(turn->arena, "Failed %" PRId64 " %s, and backoffLimit allows %" PRId64,
+               arena_printf(turn->arena, "Failed %" PRId64 " %s, and backoffLimit allows %" PRId64 "%s",
                             workload->failed_count, workload->failed_count == 1 ? "time" : "times",
-                            workload->backoff_limit));
+                            workload->backoff_limit, last_failure(turn, workload)));
         return;
     }
     bool was_suspended =

@@ -2,6 +2,7 @@
 
 #include "db/events.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,6 +43,12 @@ void turn_add_pod_event(struct turn *turn, const struct cache_pod *pod, const ch
 {
     turn_add_event(turn,
                    &(struct turn_event){pod->workload, type, reason, message, source, "Pod", pod->name, pod->uuid});
+}
+
+const char *turn_describe_failure(struct turn *turn, const struct cache_pod *pod)
+{
+    return arena_printf(turn->arena, "%s ended with exit code %" PRId64 ": %s", pod->name, pod->exit_code,
+                        pod->message && *pod->message ? pod->message : pod->reason);
 }
 
 void turn_add_workload_event(struct turn *turn, const struct cache_workload *workload, const char *type,

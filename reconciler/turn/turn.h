@@ -91,6 +91,8 @@ void turn_add_event(struct turn *turn, const struct turn_event *event);
 // About a pod, from the backend or the scheduler.
 void turn_add_pod_event(struct turn *turn, const struct cache_pod *pod, const char *type, const char *reason,
                         const char *source, const char *message);
+// How a pod has ended that failed in this turn: "a1-0-0 ended with exit code 139: ended by SIGSEGV".
+const char *turn_describe_failure(struct turn *turn, const struct cache_pod *pod);
 void turn_add_workload_event(struct turn *turn, const struct cache_workload *workload, const char *type,
                              const char *reason, const char *source, const char *message);
 void turn_create_pod(struct turn *turn, const struct cache_workload *workload, bool is_master, int64_t pod_index,

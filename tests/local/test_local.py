@@ -127,6 +127,11 @@ def test_a_failure_says_how(local, script, reason, message):
     local.wait_phase(workload, "Failed")
     events = local.get(f"/api/v1/workloads/{workload}/events").json["events"]
     assert any(message in event["message"] for event in events), events
+    said = local.workload(workload)["phaseMessage"]
+    assert (
+        said.startswith("Failed 1 time, and backoffLimit allows 0; bad-0-0 ended with exit code ") and message in said
+    )
+    assert f"bad: {said}" in [event["message"] for event in events]
 
 
 @pytest.mark.parametrize(

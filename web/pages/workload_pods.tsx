@@ -123,15 +123,11 @@ function Failed({ workload: w, pods }: { workload: Workload; pods: Pod[] }) {
   if (!pod) return null;
   const wait = pod.nextTryAt ? since(second.value || now(), Date.parse(pod.nextTryAt)) : null;
   const one = `${pod.name} failed with exit code ${pod.exitCode}.`;
+  const said = wait === null ? "" : (pod.message ?? "").replace(/^./, c => c.toUpperCase()); // else it is in phaseMessage
   const next = wait === null ? w.phaseMessage : wait ? `It starts again in ${duration(wait)}` : "It starts again now";
   return (
     <section class="failed" aria-label="What failed">
-      <Because
-        icon="x"
-        tone="bad"
-        one={one}
-        two={[(pod.message ?? "").replace(/^./, c => c.toUpperCase()), next].filter(Boolean).join(". ") + "."}
-      />
+      <Because icon="x" tone="bad" one={one} two={[said, next].filter(Boolean).join(". ") + "."} />
       {(pod.nextTryAt || pod !== tries[0]) && <LastLines key={pod.id} workloadId={w.id} pod={pod} />}
     </section>
   );

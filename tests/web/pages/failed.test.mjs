@@ -27,7 +27,7 @@ test("a failed workload opens on its exit code and its last lines", async () => 
   await until("it has failed", async () => (await ask(page, `/api/v1/workloads/${id}`)).phase === "Failed");
   await page.goto(`${server.url}/workloads?open=${id}`);
   await page.waitForSelector(".failed .one:has-text('broken-0-0 failed with exit code 3.')");
-  await page.waitForSelector(".failed .two:has-text('Failed 1 time, and backoffLimit allows 0.')");
+  await page.waitForSelector(".failed .two:has-text('Failed 1 time, and backoffLimit allows 0; broken-0-0 ended with exit code 3: ')");
   await page.waitForSelector(".log-view :text('no checkpoint found')");
   assert.deepEqual(await axe(page), []);
   await page.screenshot({ path: join(SHOTS, "failed-1440-light.png") });
