@@ -22,6 +22,7 @@ enum {
     MAX_THREADS = 1024,
     DEFAULT_BODY_BYTES = 1 << 20,
     POLL_MS = 5,
+    KEPT_BEYOND_S = 5, // what was told, for a request on its way
     MANY_TICK_MS = 250,
     SCARCE_TICK_MS = 25,
     WORKER_THREAD = 1 // civetweb's number
@@ -162,8 +163,9 @@ static void core_destroy(struct server_core *core)
 
 static int start_civetweb(struct server *server, struct server_core *core, const char *ports, struct error *err)
 {
-    char threads[16];
+    char threads[16], kept_ms[16];
     snprintf(threads, sizeof(threads), "%d", core->threads);
+    snprintf(kept_ms, sizeof(kept_ms), "%d", (CONNECTION_KEPT_S + KEPT_BEYOND_S) * 1000);
     const char *options[] = {"listening_ports",
                              ports,
                              "num_threads",
@@ -175,7 +177,7 @@ static int start_civetweb(struct server *server, struct server_core *core, const
                              "enable_keep_alive",
                              "yes",
                              "keep_alive_timeout_ms",
-                             "2000",
+                             kept_ms,
                              "request_timeout_ms",
                              "10000",
                              "max_request_size",

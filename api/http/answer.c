@@ -111,7 +111,10 @@ static void append_head(struct exchange *exchange, int status, const char *conte
     if ((status == 503 || status == 429) && !has_header(exchange, "Retry-After:"))
         buffer_text(out, "Retry-After: 1\r\n");
     buffer_append(out, exchange->headers.data, exchange->headers.length);
-    buffer_printf(out, "Connection: %s\r\n", exchange->must_close ? "close" : "keep-alive");
+    if (exchange->must_close)
+        buffer_text(out, "Connection: close\r\n");
+    else
+        buffer_printf(out, "Connection: keep-alive\r\nKeep-Alive: timeout=%d\r\n", CONNECTION_KEPT_S);
 }
 
 // Every answer before the body was read in full closes: civetweb would wait for the rest of it.

@@ -11,7 +11,8 @@ struct connection_ends; // sockets.h
 struct peers;           // peers.h
 
 enum {
-    CONNECTION_LIST_MAX = 16
+    CONNECTION_LIST_MAX = 16,
+    CONNECTION_KEPT_S = 60 // an idle one that nobody needs; it is told, so that its client doesn't begin as it ends
 };
 
 enum worker_state {

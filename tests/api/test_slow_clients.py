@@ -1,6 +1,7 @@
 """Slow clients: each loses its own connection, and nobody else waits."""
 
 import contextlib
+import http.client
 import os
 import re
 import socket
@@ -10,6 +11,7 @@ import time
 import hostile
 import pytest
 from slow_clients import KINDS, slow_clients
+from test_events_stream import Stream
 
 BOUND = 5  # seconds; a second, and what a busy machine adds
 
@@ -132,6 +134,22 @@ def test_others_are_answered_beside_six_hundred_slow_clients(module_server, kind
 @pytest.mark.parametrize("kind", KINDS)
 def test_six_hundred_slow_clients_hold_up_nobody(module_server, kind):
     assert time_others(module_server, kind)[-2] < BOUND, "one may meet the moment in which all come"
+
+
+def test_a_connection_that_rests_is_kept_while_there_are_places(server):
+    """Over a stream's silence of 15 s; how long it is kept at least, the answer says."""
+    rests = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    with Stream(server) as stream:
+        for is_first in (True, False):
+            rests.request("GET", "/healthz")
+            answer = rests.getresponse()
+            answer.read()
+            assert answer.status == 200 and answer.headers["Connection"] == "keep-alive"
+            assert int(answer.headers["Keep-Alive"].removeprefix("timeout=")) >= 15
+            while is_first and stream.block().get("") != "heartbeat":
+                pass
+    assert cut(server, "idle") == 0
+    rests.close()
 
 
 def test_slow_bodies_behind_a_proxy_count_for_the_clients_it_names(make_server):
