@@ -87,8 +87,8 @@ const json_t *cli_at(const json_t *object, const char *path);
 
 // Asks at the terminal; `secret` does not show what is typed. NULL without a terminal.
 const char *cli_ask(struct cli *cli, const char *question, bool secret);
-// Before something is deleted: the first generation never asks; the present one asks at a terminal, and refuses without
-// one where there is no --yes.
+// Before something is deleted: asks at a terminal, unless --yes was given. Without a terminal it refuses; but the first
+// generation, whose scripts know no --yes, goes on.
 int cli_confirm_deletion(struct cli *cli, const char *name, struct error *err);
 // The caller's own password; wanted NULL: asks for it, twice.
 int cli_change_password(struct cli *cli, const char *current, const char *wanted, struct error *err);
@@ -116,6 +116,8 @@ int cli_find_role(struct cli *cli, const char *name, json_t **out_role, struct e
 int cli_find_workload(struct cli *cli, const char *name, json_t **out_workload, struct error *err);
 // The same for what only looks: without a project named or set, the one workload of this name in all of them.
 int cli_look_up_workload(struct cli *cli, const char *name, json_t **out_workload, struct error *err);
+// Where the workload's ports answer, with commas between; node "": it has no place.
+const char *cli_service_urls(struct cli *cli, const json_t *workload, const char *backend, const char *node);
 // "trainings", "workspaces", "distributed", "inferences" of the API's type.
 const char *cli_path_of_type(const char *type);
 // NAME from the words behind the command; ERROR_INVALID where it is missing.

@@ -10,9 +10,10 @@
 int cli_confirm_deletion(struct cli *cli, const char *name, struct error *err)
 {
     char answer[16] = "";
-    if (cli->command->is_old || flag_is_set(&cli->arguments, "yes"))
+    bool is_asked = isatty(STDIN_FILENO);
+    if (flag_is_set(&cli->arguments, "yes") || (!is_asked && cli->command->is_old))
         return 0;
-    if (!isatty(STDIN_FILENO))
+    if (!is_asked)
         return error_set(err, ERROR_INVALID, "deleting asks for confirmation, and there is no terminal; use --yes");
     fprintf(stderr, "Delete %s? [y/N] ", name);
     if (!fgets(answer, sizeof(answer), stdin) || (answer[0] != 'y' && answer[0] != 'Y'))

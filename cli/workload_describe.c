@@ -201,6 +201,16 @@ static void print_present(struct cli *cli, const struct view *view)
         print_events(cli, view->events, limit_flag(cli, "event-limit", 50));
 }
 
+static const char *urls_of(struct cli *cli, const struct view *view)
+{
+    const json_t *pod = json_array_get(json_object_get(view->pods, "pods"), 0);
+    json_t *about = NULL;
+    cli_get(cli, &about, NULL, "/api/v1/about");
+    const char *urls = cli_service_urls(cli, view->workload, cli_text(about, "backend"), cli_text(pod, "nodeName"));
+    json_decref(about);
+    return urls;
+}
+
 static void print_old(struct cli *cli, const struct view *view)
 {
     const json_t *workload = view->workload;
@@ -220,10 +230,12 @@ static void print_old(struct cli *cli, const struct view *view)
         printf("TOTAL REQUESTED GPU MEMORY: %s\n", cli_text(workload, "workloadRequestedResources.gpuMemory.request"));
     printf("ALLOCATED GPUS: %g\nRUNNING PODS: %g\nPENDING PODS: %g\n", cli_number(workload, "allocatedResources.gpu"),
            running, wanted > running ? wanted - running : 0);
-    printf("PARALLELISM: %g\nCOMPLETIONS: %g\nIS DISTRIBUTED WORKLOAD: %s\nCREATED BY CLI: false\nSERVICE URL(S): "
+    printf("PARALLELISM: %g\nCOMPLETIONS: %g\nIS DISTRIBUTED WORKLOAD: %s\nCREATED BY CLI: %s\nSERVICE URL(S): %s"
            "\nCOMMAND LINE: %s%s%s\n",
            cli_number(workload, "requestedPods.parallelism"), cli_number(workload, "requestedPods.completions"),
-           strcmp(type, "Distributed") == 0 ? "true" : "false", command, *command && *args ? " " : "", args);
+           strcmp(type, "Distributed") == 0 ? "true" : "false",
+           strcmp(cli_text(workload, "source"), "CLI") == 0 ? "true" : "false", urls_of(cli, view), command,
+           *command && *args ? " " : "", args);
     const char *why = cli_text(view->explanation, "sentence");
     const char *fixes = what_if_fixes_text(cli, view->what_if);
     if (*why)

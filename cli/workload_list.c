@@ -89,23 +89,46 @@ static const char *node_of(const json_t *pods, const char *workload_id)
     return node ? node : "";
 }
 
-static void add_old_row(struct cli *cli, const json_t *workload, const json_t *pods, struct table *table)
+const char *cli_service_urls(struct cli *cli, const json_t *workload, const char *backend, const char *node)
 {
+    bool has_services = strcmp(backend, "kubernetes") == 0;
+    const char *list = "";
+    json_t *connection;
+    size_t i;
+    if (strcmp(node, "<multiple>") == 0)
+        node = "";
+    json_array_foreach(cli_at(workload, "externalConnections"), i, connection) {
+        const char *url = cli_text(connection, "url");
+        if (!*url && has_services) // its port there may be another than the container's
+            url = arena_printf(&cli->arena, "%s.%s.svc.cluster.local", cli_text(workload, "name"),
+                               cli_text(workload, "namespace"));
+        else if (!*url && *node)
+            url = arena_printf(&cli->arena, "http://%s:%.0f", node, cli_number(connection, "containerPort"));
+        if (*url && !strstr(list, url))
+            list = arena_printf(&cli->arena, "%s%s%s", list, *list ? "," : "", url);
+    }
+    return list;
+}
+
+static void add_old_row(struct cli *cli, const json_t *workload, const json_t *pods, const char *backend,
+                        struct table *table)
+{
+    const char *node = node_of(pods, cli_text(workload, "id"));
     double held = cli_number(workload, "allocatedResources.gpu");
     double wanted = cli_number(workload, "workloadRequestedResources.gpu.request");
     double running = cli_number(workload, "runningPods"), pod_count = cli_number(workload, "requestedPods.number");
     const char *shown = has_ended(workload) && held <= 0 ? "-" : arena_printf(&cli->arena, "%g", held);
     const char *image = json_string_value(json_array_get(cli_at(workload, "images"), 0));
-    table_add(table, (const char *const[]){
-                         cli_text(workload, "name"), old_status(cli_text(workload, "phase")),
-                         cli_age(cli, cli_text(workload, "createdAt")), node_of(pods, cli_text(workload, "id")),
-                         image ? image : "", old_type(workload), cli_text(workload, "projectName"),
-                         cli_text(workload, "submittedBy"), arena_printf(&cli->arena, "%s (%g)", shown, wanted),
-                         arena_printf(&cli->arena, "%g (%g)", running,
-                                      has_ended(workload)   ? 0
-                                      : pod_count > running ? pod_count - running
-                                                            : 0),
-                         ""});
+    table_add(table, (const char *const[]){cli_text(workload, "name"), old_status(cli_text(workload, "phase")),
+                                           cli_age(cli, cli_text(workload, "createdAt")), node, image ? image : "",
+                                           old_type(workload), cli_text(workload, "projectName"),
+                                           cli_text(workload, "submittedBy"),
+                                           arena_printf(&cli->arena, "%s (%g)", shown, wanted),
+                                           arena_printf(&cli->arena, "%g (%g)", running,
+                                                        has_ended(workload)   ? 0
+                                                        : pod_count > running ? pod_count - running
+                                                                              : 0),
+                                           cli_service_urls(cli, workload, backend, node)});
 }
 
 static int list_path(struct cli *cli, const char **out_path, struct error *err)
@@ -133,10 +156,11 @@ static int list_path(struct cli *cli, const char **out_path, struct error *err)
 
 static int print_old(struct cli *cli, const json_t *workloads, struct error *err)
 {
-    json_t *pods, *workload;
+    json_t *pods, *workload, *about = NULL;
     size_t i;
     if (cli_get_all(cli, "/api/v1/workloads/pods", "pods", &pods, err) < 0)
         return -1;
+    cli_get(cli, &about, NULL, "/api/v1/about");
     if (!flag_is_set(&cli->arguments, "all")) {
         const char *project = NULL;
         cli_project_name(cli, &project, NULL);
@@ -145,9 +169,10 @@ static int print_old(struct cli *cli, const json_t *workloads, struct error *err
     struct table table;
     table_init(&table, &cli->arena, OLD_TITLES, sizeof(OLD_TITLES) / sizeof(OLD_TITLES[0]));
     json_array_foreach(workloads, i, workload)
-        add_old_row(cli, workload, pods, &table);
+        add_old_row(cli, workload, pods, cli_text(about, "backend"), &table);
     table_print(&table, TABLE_PLAIN, flag_text(&cli->arguments, "columns"),
                 !flag_is_set(&cli->arguments, "no-headers"));
+    json_decref(about);
     json_decref(pods);
     return 0;
 }

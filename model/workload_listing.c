@@ -21,7 +21,7 @@ static void write_identity(struct json_writer *json, const struct workload_listi
     json_text(json, "type", workload_type_text(spec->type));
     json_text(json, "name", listing->name);
     json_text(json, "id", listing->uuid);
-    json_text(json, "source", "Control-plane");
+    json_text(json, "source", listing->is_by_cli ? "CLI" : "Control-plane");
     json_text(json, "sourceApi", "WorkloadsV2");
     json_int(json, "priority", spec->priority);
     json_text(json, "priorityClassName", spec->priority_class);

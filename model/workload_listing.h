@@ -2,6 +2,7 @@
 // (workloads.listing_json): written once, copied into every list.
 #pragma once
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,7 @@ struct workload_listing {
     const char *uuid;
     const char *name;
     const char *created_by;
+    bool is_by_cli; // by the command line
     int64_t created_ms;
     const char *cluster_uuid;
     int64_t project_id;

@@ -247,6 +247,13 @@ static int open_submission(struct request *req, json_t *body, enum workload_type
     return find_place(req, &top, &out->envelope, type, &out->place);
 }
 
+static bool is_by_cli(const struct request *req)
+{
+    static const char CLI[] = "prorata/"; // what it calls itself
+    const char *agent = request_header(req, "User-Agent");
+    return agent && strncmp(agent, CLI, strlen(CLI)) == 0;
+}
+
 // What it asks for, once templates and policies have had their say.
 static int complete(struct request *req, json_t *body, enum workload_type type, struct prepared_submission *out,
                     struct error *err)
@@ -280,6 +287,7 @@ static int complete(struct request *req, json_t *body, enum workload_type type, 
     };
     out->listing = (struct workload_listing){
         .created_by = out->submission.created_by,
+        .is_by_cli = is_by_cli(req),
         .created_ms = out->submission.now_ms,
         .cluster_uuid = place->cluster_uuid,
         .project_id = out->submission.project_id,

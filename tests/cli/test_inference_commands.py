@@ -58,3 +58,10 @@ def test_the_line_that_the_dashboards_form_shows(client):
         "metricThreshold": 20,
         "scaleToZeroRetentionSeconds": 300,
     }
+
+
+def test_who_changes_one_is_not_taken_for_who_submitted_it(client):
+    workload = client.server.submit("llm", "team-a", kind="inferences", spec={"servingPort": {"container": 8000}})
+    client.run("inference", "update", "llm", *TEAM, "-i", "y")
+    shown = client.server.workload(workload)
+    assert (shown["images"], shown["source"]) == (["y"], "Control-plane")
