@@ -11,6 +11,7 @@ import tempfile
 
 import pytest
 from servers import ROOT, Client, Manager, Server, check_sums
+from shells import Follower
 
 
 @functools.cache
@@ -122,6 +123,23 @@ def manager(folder, request):
 @pytest.fixture
 def client(server, folder):
     return Client(server, folder / "home").sign_in()
+
+
+@pytest.fixture
+def follow(folder):
+    """follow(server, *words): the command line, signed in, in team-a; ended with the test."""
+    made = []
+
+    def begin(server, *words):
+        client = Client(server, folder / f"home-{len(made)}").sign_in()
+        client.run("project", "set", "team-a")
+        made.append(Follower(client, *words))
+        return made[-1]
+
+    yield begin
+    for follower in made:
+        follower.process.kill()
+        follower.process.wait()
 
 
 @pytest.fixture

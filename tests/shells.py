@@ -94,3 +94,26 @@ class Terminal:
                 with contextlib.suppress(OSError):
                     self.said += os.read(self.fd, 65536).decode(errors="replace")
         raise AssertionError("it does not end")
+
+
+class Follower:
+    """The command line that follows; what it has said so far."""
+
+    def __init__(self, client, *words):
+        self.client = client
+        self.out, self.errors = client.home / "out", client.home / "errors"
+        with open(self.out, "wb") as out, open(self.errors, "wb") as errors:
+            self.process = subprocess.Popen(
+                [PRORATA, *words],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=errors,
+                env={**os.environ, "HOME": str(client.home)},
+            )
+
+    def lines(self):
+        return self.out.read_text().splitlines()
+
+    def end(self):
+        """The exit status, what was printed, what was said beside it."""
+        return self.process.wait(60), self.lines(), self.errors.read_text()

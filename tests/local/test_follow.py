@@ -6,54 +6,13 @@ import os
 import pathlib
 import re
 import struct
-import subprocess
 
 import pytest
-from pods import log_of, submit, wait_log
-from servers import PRORATA, Client
+from pods import log_of, pods_of, submit, wait_log
+from servers import PRORATA
 
 # Numbers, until the file `end` is there; then the last of them once more.
 COUNTS = "i=0; until test -e end; do i=$((i+1)); echo $i; sleep 0.005; done; echo last $i"
-
-
-class Follower:
-    """The command line that follows; what it has said so far."""
-
-    def __init__(self, client, *words):
-        self.client = client
-        self.out, self.errors = client.home / "out", client.home / "errors"
-        with open(self.out, "wb") as out, open(self.errors, "wb") as errors:
-            self.process = subprocess.Popen(
-                [PRORATA, *words],
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=errors,
-                env={**os.environ, "HOME": str(client.home)},
-            )
-
-    def lines(self):
-        return self.out.read_text().splitlines()
-
-    def end(self):
-        """The exit status, what was printed, what was said beside it."""
-        return self.process.wait(60), self.lines(), self.errors.read_text()
-
-
-@pytest.fixture
-def follow(folder):
-    """follow(server, *words): the command line, signed in; ended with the test."""
-    made = []
-
-    def begin(server, *words):
-        client = Client(server, folder / f"home-{len(made)}").sign_in()
-        client.run("project", "set", "team-a")
-        made.append(Follower(client, *words))
-        return made[-1]
-
-    yield begin
-    for follower in made:
-        follower.process.kill()
-        follower.process.wait()
 
 
 @pytest.fixture
@@ -166,6 +125,9 @@ def test_a_place_leads_on_wherever_the_stream_was_left(local, counting):
             data.partition(b"\n")[2] for kind, data in frames(f"&position={place.decode()}") if kind == b"l"
         )
         assert read + rest == whole
+    pod = pods_of(local, workload)[0]["id"]
+    for far in (len(whole) * 4, 10**18, 2**63 - 1, 10**19 - 1):
+        assert list(frames(f"&position={pod}.{far}"))[-1] == (b"x", b"0 "), "a place that never was is behind the end"
     gone = "11111111-2222-4333-8444-555555555555.5"
     assert local.get(path + f"&position={gone}").status == 404
     assert local.get(path + "&position=here").status == 400

@@ -55,6 +55,21 @@ def test_a_log_that_is_followed_ends_with_its_pod(server, kube, runs):
     assert said[0].count("one") == 1
 
 
+def test_a_follower_loses_and_doubles_no_line_where_the_server_starts_again(server, kube, runs, follow):
+    workload, path = runs
+    lines = ["one", "two", "three"]
+    follower = follow(server, "logs", "job", "--follow")
+    for end in (server.kill, server.stop):
+        server.wait_for(lines, lambda: follower.lines() == lines)
+        end()
+        server.start()
+        lines.append(f"line {len(lines)}")
+        kube.patch(path, {"metadata": {"annotations": {LOG: "".join(line + "\n" for line in lines)}}})
+    server.wait_for(lines, lambda: follower.lines() == lines)
+    server.post(f"/api/v1/workloads/trainings/{workload}/suspend")
+    assert follower.end() == (0, lines, "")
+
+
 def test_a_pod_that_waits_has_no_lines(server, kube):
     kube.settings(startMs=600000)
     workload = server.submit("slow", "team-a", 1)
