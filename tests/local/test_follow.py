@@ -198,6 +198,25 @@ def test_a_follower_ends_where_the_workload_is_deleted_or_stopped(quick, follow)
         assert follower.end() == (0, ["up"], "")
 
 
+def test_a_follower_ends_with_a_workload_that_never_started(quick, follow):
+    holds = submit(quick, "holds", "sleep 1000", gpus=4)
+    quick.wait_phase(holds, "Running")
+    waits = submit(quick, "waits", "echo mine", gpus=4)
+    follower = follow(quick, "attach", "waits")
+    quick.wait_for("it follows", lambda: "Attached" in reasons_of(quick, waits))
+    assert quick.post(f"/api/v1/workloads/trainings/{waits}/suspend").status == 202
+    assert follower.end() == (0, [], "")
+
+
+@pytest.mark.parametrize("end", ["kill", "stop"])
+def test_a_command_that_is_lost_with_the_server_says_so(local, counting, follow, end):
+    inside = follow(local, "exec", "counts", "--", "/bin/sh", "-c", "echo in; sleep 1000")
+    local.wait_for("a line", inside.lines)
+    getattr(local, end)()
+    status, lines, errors = inside.end()
+    assert (status, lines) == (1, ["in"]) and errors.startswith("Error: ")
+
+
 def test_a_follower_waits_for_a_workload_that_waits(quick, follow):
     holds = submit(quick, "holds", "sleep 1000", gpus=4)
     quick.wait_phase(holds, "Running")
