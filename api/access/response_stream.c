@@ -64,8 +64,10 @@ int response_stream_begin(struct response *res, const char *content_type, struct
     if (caller->grants->count == 0)
         return error_set(err, ERROR_FORBIDDEN, "streams: your account has no role anywhere");
     const struct place_claim claim = access_place_claim(caller, socket_of(exchange));
-    if (places_take(&exchange->server->core->streams, &claim, &exchange->stream_place, err) < 0)
+    if (places_take(&exchange->server->core->streams, &claim, &exchange->stream_place, err) < 0) {
+        exchange->must_close = true; // nor does who finds no place keep a worker at rest
         return -1;
+    }
     exchange->holds_stream = true;
     worker_enter(exchange->worker, WORKER_STREAM);
     exchange_end_reading(exchange);
