@@ -190,7 +190,7 @@ def test_nothing_of_root_is_left_in_the_folder(server):
 @pytest.mark.parametrize(
     "harm, says",
     [
-        (lambda path: path.write_bytes(b"not a database, " * 1000), "not a database"),
+        (lambda path: path.write_bytes(b"not a database, " * 1000), "a prorata.db that is no database"),
         (lambda path: damage(path), "damaged"),
         (lambda path: newer(path), "its schema is 9999"),
     ],

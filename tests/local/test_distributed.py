@@ -75,7 +75,7 @@ def test_an_mpi_workload_that_is_stopped_leaves_no_rank(local):
     local.post(f"/api/v1/workloads/distributed/{workload}/suspend")
     local.wait_phase(workload, "Stopped", seconds=60)
     local.wait_for("no process of it", lambda: not processes_with(f"RUNAI_JOB_UUID={workload}"))
-    assert not list(pathlib.Path("/tmp").glob("prorata-mpi-*"))
+    assert not list(pathlib.Path("/tmp").glob(f"prorata-mpi-{workload}*"))
 
 
 def processes_with(entry):
