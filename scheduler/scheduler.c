@@ -63,12 +63,12 @@ static void sum_requested(struct cycle *cycle, struct pool *pool, size_t round)
             const struct pod *pod = &cycle->pods[workload->spec->first_pod + p];
             if (pod->state.status == SNAPSHOT_POD_PENDING)
                 queue->requested =
-                    amounts_add(queue->requested, request_amounts(&pod->request, pool->smallest_gpu_memory_mib));
+                    amounts_add_asked(queue->requested, request_amounts(&pod->request, pool->smallest_gpu_memory_mib));
         }
     }
     for (size_t p = 0; p < cycle->snapshot->project_count; p++) {
         struct queue *queue = &pool->projects[p];
-        queue->parent->requested = amounts_add(queue->parent->requested, queue->requested);
+        queue->parent->requested = amounts_add_asked(queue->parent->requested, queue->requested);
     }
 }
 

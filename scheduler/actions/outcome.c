@@ -177,7 +177,7 @@ static void make_queues(const struct cycle *cycle, struct plan *plan)
             department->allocated = amounts_add(department->allocated, project.allocated);
             department->allocated_non_preemptible =
                 amounts_add(department->allocated_non_preemptible, project.allocated_non_preemptible);
-            department->requested = amounts_add(department->requested, project.requested);
+            department->requested = amounts_add_asked(department->requested, project.requested);
         }
     }
     plan->projects = projects;

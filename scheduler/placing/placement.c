@@ -321,8 +321,8 @@ bool placement_place(struct cycle *cycle, const struct pool *pool, struct pod *p
     return true;
 }
 
-enum node_refusal placement_refusal(struct cycle *cycle, const struct pool *pool, const struct pod *pod,
-                                    const struct node *node)
+enum node_refusal placement_lack(struct cycle *cycle, const struct pool *pool, const struct pod *pod,
+                                 const struct node *node)
 {
     static const enum node_refusal REFUSALS[DIMENSION_COUNT] = {[DIMENSION_CPU] = NODE_FEW_CPU,
                                                                 [DIMENSION_MEMORY] = NODE_LITTLE_MEMORY,
@@ -330,9 +330,6 @@ enum node_refusal placement_refusal(struct cycle *cycle, const struct pool *pool
                                                                 [DIMENSION_PODS] = NODE_FEW_POD_SLOTS};
     static const enum dimension ORDER[] = {DIMENSION_GPU, DIMENSION_CPU, DIMENSION_MEMORY, DIMENSION_PODS};
     const struct workload *workload = &cycle->workloads[pod->workload];
-    enum node_refusal refusal = rules_check(cycle, pod, node);
-    if (refusal != NODE_ACCEPTS)
-        return refusal;
     for (size_t i = 0; i < DIMENSION_COUNT; i++) {
         if (pod->request.of[ORDER[i]] > node_free(node, ORDER[i]))
             return REFUSALS[ORDER[i]];
@@ -350,8 +347,8 @@ enum node_refusal placement_refusal(struct cycle *cycle, const struct pool *pool
 bool placement_place_at(struct cycle *cycle, const struct pool *pool, struct pod *pod)
 {
     struct candidate promised = {.node = &cycle->nodes[pod->spec->node]};
-    if (promised.node->spec->node_pool != pool->index ||
-        placement_refusal(cycle, pool, pod, promised.node) != NODE_ACCEPTS)
+    if (promised.node->spec->node_pool != pool->index || rules_check(cycle, pod, promised.node) != NODE_ACCEPTS ||
+        placement_lack(cycle, pool, pod, promised.node) != NODE_ACCEPTS)
         return false;
     promised.fit = node_fit_pod(promised.node, pod);
     if (pod->request.shared_devices == 0 || pod->spec->gpu_group_count != pod->request.shared_devices) {

@@ -52,6 +52,6 @@ const char *placement_affinity_value(const struct workload *workload, const stru
 // devices of these groups. False where it does not fit there.
 bool placement_place_at(struct cycle *cycle, const struct pool *pool, struct pod *pod);
 
-// Why this node does not take the pod as things stand; NODE_ACCEPTS where it would.
-enum node_refusal placement_refusal(struct cycle *cycle, const struct pool *pool, const struct pod *pod,
-                                    const struct node *node);
+// Why a node that may take the pod (rules.h) does not as things stand; NODE_ACCEPTS where it would.
+enum node_refusal placement_lack(struct cycle *cycle, const struct pool *pool, const struct pod *pod,
+                                 const struct node *node);

@@ -55,28 +55,36 @@ static unsigned lacks(const struct node *node, const struct pod *pod, bool empty
     return bits;
 }
 
+static unsigned count_bits(unsigned bits)
+{
+    unsigned count = 0;
+    for (; bits; bits &= bits - 1)
+        count++;
+    return count;
+}
+
 // Smaller is closer; missing are the amounts that it lacks when empty, else now.
 static unsigned distance_of(const struct pod *pod, unsigned missing, bool when_empty)
 {
     unsigned gpus = 1U << (pod->request.is_mig ? NODE_FEW_EXTENDED : NODE_FEW_GPUS);
     bool lacks_gpus = pod->request.needs_gpu && (missing & gpus);
-    return (when_empty ? 64 * (unsigned)__builtin_popcount(missing) : 0) + (lacks_gpus ? 32 : 0) +
-           (unsigned)__builtin_popcount(missing);
+    unsigned count = count_bits(missing);
+    return (when_empty ? 64 * count : 0) + (lacks_gpus ? 32 : 0) + count;
 }
 
-static void note_closest(struct node_survey *survey, const struct node *node, const struct pod *pod, unsigned bits,
-                         bool empty)
+static void note_closest(struct node_survey *survey, const struct node *node, const struct pod *pod, unsigned missing,
+                         bool when_empty)
 {
-    for (enum node_refusal r = 0; r < NODE_REFUSAL_COUNT; r++)
-        survey->closest[r] += bits >> r & 1;
+    for (unsigned bits = missing; bits; bits &= bits - 1)
+        survey->closest[__builtin_ctz(bits)]++;
     for (enum dimension d = 0; d < DIMENSION_COUNT; d++) {
-        int64_t amount = amount_of(node, d, empty);
+        int64_t amount = amount_of(node, d, when_empty);
         survey->most[d] = amount > survey->most[d] ? amount : survey->most[d];
     }
     if (survey->extended == SNAPSHOT_NONE)
-        survey->extended = short_extended(node, pod, empty);
+        survey->extended = short_extended(node, pod, when_empty);
     if (survey->extended != SNAPSHOT_NONE) {
-        int64_t amount = extended_of(node, survey->extended, empty);
+        int64_t amount = extended_of(node, survey->extended, when_empty);
         survey->most_extended = amount > survey->most_extended ? amount : survey->most_extended;
     }
 }
@@ -89,31 +97,57 @@ static void forget_closest(struct node_survey *survey)
     survey->most_extended = 0;
 }
 
+// Whether a node that may take the pod refuses it for the amounts that it lacks and for nothing else.
+static bool is_plain(const struct cycle *cycle, const struct pod *pod)
+{
+    const struct workload *workload = &cycle->workloads[pod->workload];
+    return pod->request.shared_devices == 0 && pod->spec->extended_count == 0 && !workload->asks_memory &&
+           workload->spec->pod_affinity == POD_AFFINITY_NONE;
+}
+
+// A node that takes new pods and may take this one. now: what it lacks now. Returns the smallest distance so far.
+static unsigned compare(struct node_survey *survey, const struct node *node, const struct pod *pod,
+                        enum node_refusal refusal, unsigned now, unsigned smallest)
+{
+    unsigned missing = lacks(node, pod, true);
+    bool when_empty = missing != 0;
+    survey->is_beyond_nodes = survey->is_beyond_nodes && when_empty;
+    if (refusal == NODE_POD_AFFINITY)
+        return smallest;
+    if (!when_empty)
+        missing = refusal == NODE_OVER_QUOTA ? 1U << NODE_OVER_QUOTA : now;
+    unsigned distance = distance_of(pod, missing, when_empty);
+    if (distance < smallest)
+        forget_closest(survey);
+    if (distance <= smallest)
+        note_closest(survey, node, pod, missing, when_empty);
+    return distance < smallest ? distance : smallest;
+}
+
 static struct node_survey *survey(struct cycle *cycle, const struct pool *pool, const struct pod *pod)
 {
     struct node_survey *survey = arena_alloc(cycle->arena, sizeof(*survey));
+    const bool *accepts = rules_accepting_nodes(cycle, pod);
+    bool plain = is_plain(cycle, pod);
     unsigned smallest = UINT32_MAX;
     survey->is_beyond_nodes = pool->node_count > 0;
     survey->extended = SNAPSHOT_NONE;
     for (size_t i = 0; i < pool->node_count; i++) {
         const struct node *node = pool->nodes[i];
-        enum node_refusal refusal = placement_refusal(cycle, pool, pod, node);
-        survey->refusals[refusal]++;
-        if (rules_refusal(pod, node) != NODE_ACCEPTS)
+        if (accepts[node->index]) {
+            unsigned now = lacks(node, pod, false);
+            enum node_refusal refusal = NODE_ACCEPTS;
+            if (!plain)
+                refusal = placement_lack(cycle, pool, pod, node);
+            else if (now)
+                refusal = (enum node_refusal)__builtin_ctz(now); // amounts are in the order of node_refusal
+            survey->refusals[refusal]++;
+            smallest = compare(survey, node, pod, refusal, now, smallest);
             continue;
-        unsigned missing = lacks(node, pod, true);
-        bool when_empty = missing != 0;
-        survey->is_beyond_nodes = survey->is_beyond_nodes && when_empty;
-        if (!node->is_open || refusal == NODE_POD_AFFINITY)
-            continue;
-        if (!when_empty)
-            missing = refusal == NODE_OVER_QUOTA ? 1U << NODE_OVER_QUOTA : lacks(node, pod, false);
-        unsigned distance = distance_of(pod, missing, when_empty);
-        if (distance < smallest)
-            forget_closest(survey);
-        if (distance <= smallest)
-            note_closest(survey, node, pod, missing, when_empty);
-        smallest = distance < smallest ? distance : smallest;
+        }
+        survey->refusals[rules_check(cycle, pod, node)]++;
+        if (!node->is_open && rules_refusal(pod, node) == NODE_ACCEPTS && lacks(node, pod, true) == 0)
+            survey->is_beyond_nodes = false;
     }
     return survey;
 }

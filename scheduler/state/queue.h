@@ -30,12 +30,24 @@ struct queue_refusal queue_check_quota(const struct queue *queue, struct amounts
 // Fair shares of all queues of a pool.
 void queue_divide_fair_shares(struct cycle *cycle, struct pool *pool);
 
-// Stays at INT64_MAX: what is asked for may be more than 64 bits count.
+// What pods and queues ask for is added up to this and no more, so that it and all that nodes have stay within 64 bits
+// together: a submission may ask for more than they count.
+#define AMOUNT_MOST_ASKED (INT64_C(1) << 60)
+
 static inline struct amounts amounts_add(struct amounts a, struct amounts b)
 {
     for (size_t r = 0; r < RESOURCE_COUNT; r++)
-        if (__builtin_add_overflow(a.of[r], b.of[r], &a.of[r]))
-            a.of[r] = INT64_MAX;
+        a.of[r] += b.of[r];
+    return a;
+}
+
+// The same of what is asked for.
+static inline struct amounts amounts_add_asked(struct amounts a, struct amounts b)
+{
+    for (size_t r = 0; r < RESOURCE_COUNT; r++) {
+        int64_t sum = a.of[r] + b.of[r];
+        a.of[r] = sum < AMOUNT_MOST_ASKED ? sum : AMOUNT_MOST_ASKED;
+    }
     return a;
 }
 

@@ -246,7 +246,7 @@ struct amounts unit_amounts(struct cycle *cycle, struct workload *workload, int6
     unit_find(cycle, workload);
     struct amounts sum = {0};
     for (uint32_t i = 0; i < workload->unit_count; i++)
-        sum = amounts_add(sum, request_amounts(&cycle->pods[workload->unit[i]].request, gpu_memory_mib));
+        sum = amounts_add_asked(sum, request_amounts(&cycle->pods[workload->unit[i]].request, gpu_memory_mib));
     return sum;
 }
 
