@@ -105,11 +105,21 @@ static bool is_plain(const struct cycle *cycle, const struct pod *pod)
            workload->spec->pod_affinity == POD_AFFINITY_NONE;
 }
 
-// A node that takes new pods and may take this one. now: what it lacks now. Returns the smallest distance so far.
-static unsigned compare(struct node_survey *survey, const struct node *node, const struct pod *pod,
-                        enum node_refusal refusal, unsigned now, unsigned smallest)
+// Whether each node would have enough if it were empty.
+static bool fits_all(const struct pool *pool, const struct pod *pod)
 {
-    unsigned missing = lacks(node, pod, true);
+    for (enum dimension d = 0; d < DIMENSION_COUNT; d++) {
+        if (pod->request.of[d] > pool->least[d])
+            return false;
+    }
+    return pod->request.shared_devices == 0 && pod->spec->extended_count == 0;
+}
+
+// A node that takes new pods and may take this one. now, empty: what it lacks. Returns the smallest distance so far.
+static unsigned compare(struct node_survey *survey, const struct node *node, const struct pod *pod,
+                        enum node_refusal refusal, unsigned now, unsigned empty, unsigned smallest)
+{
+    unsigned missing = empty;
     bool when_empty = missing != 0;
     survey->is_beyond_nodes = survey->is_beyond_nodes && when_empty;
     if (refusal == NODE_POD_AFFINITY)
@@ -128,7 +138,7 @@ static struct node_survey *survey(struct cycle *cycle, const struct pool *pool, 
 {
     struct node_survey *survey = arena_alloc(cycle->arena, sizeof(*survey));
     const bool *accepts = rules_accepting_nodes(cycle, pod);
-    bool plain = is_plain(cycle, pod);
+    bool plain = is_plain(cycle, pod), fits = fits_all(pool, pod);
     unsigned smallest = UINT32_MAX;
     survey->is_beyond_nodes = pool->node_count > 0;
     survey->extended = SNAPSHOT_NONE;
@@ -142,7 +152,7 @@ static struct node_survey *survey(struct cycle *cycle, const struct pool *pool, 
             else if (now)
                 refusal = (enum node_refusal)__builtin_ctz(now); // amounts are in the order of node_refusal
             survey->refusals[refusal]++;
-            smallest = compare(survey, node, pod, refusal, now, smallest);
+            smallest = compare(survey, node, pod, refusal, now, fits ? 0 : lacks(node, pod, true), smallest);
             continue;
         }
         survey->refusals[rules_check(cycle, pod, node)]++;

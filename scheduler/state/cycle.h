@@ -150,9 +150,10 @@ struct pool {
     struct amounts total;            // of open nodes
     int64_t smallest_gpu_memory_mib; // of a device of an open node; 100 where none is known
     int64_t largest_gpu_memory_mib;
-    int64_t largest_gpus;      // of one node, open or not
-    bool some_lack_cpu;        // nodes of unknown CPU
-    struct queue *departments; // one with departments off
+    int64_t largest_gpus;           // of one node, open or not
+    int64_t least[DIMENSION_COUNT]; // of each, what every node has at least
+    bool some_lack_cpu;             // nodes of unknown CPU
+    struct queue *departments;      // one with departments off
     size_t department_count;
     struct queue *projects;
     struct workload **waiting; // workloads with pending pods for which the pool is being tried in this round

@@ -96,6 +96,9 @@ static void add_node_to_pool(struct cycle *cycle, struct node *node)
     pool->node_indices[pool->node_count] = node->index;
     node->position = (uint32_t)pool->node_count;
     pool->nodes[pool->node_count++] = node;
+    for (enum dimension d = 0; d < DIMENSION_COUNT; d++)
+        if (pool->node_count == 1 || node->capacity[d] < pool->least[d])
+            pool->least[d] = node->capacity[d];
     if (node->capacity[DIMENSION_GPU] > pool->largest_gpus)
         pool->largest_gpus = node->capacity[DIMENSION_GPU];
     pool->some_lack_cpu = pool->some_lack_cpu || node->capacity[DIMENSION_CPU] == 0;
