@@ -30,9 +30,9 @@ struct queue_refusal queue_check_quota(const struct queue *queue, struct amounts
 // Fair shares of all queues of a pool.
 void queue_divide_fair_shares(struct cycle *cycle, struct pool *pool);
 
-// What pods and queues ask for is added up to this and no more, so that it and all that nodes have stay within 64 bits
-// together: a submission may ask for more than they count.
-#define AMOUNT_MOST_ASKED (INT64_C(1) << 60)
+// What pods and queues ask for is added up to this and no more: a submission may ask for more than 64 bits count. It is
+// above every limit, and together with all that 65,536 nodes of the largest size have it stays within 64 bits.
+#define AMOUNT_MOST_ASKED ((INT64_C(1) << 62) - 1)
 
 static inline struct amounts amounts_add(struct amounts a, struct amounts b)
 {

@@ -134,7 +134,7 @@ def test_sums_of_vast_amounts_stay_within_64_bits(make_server):
     server.wait_phase(answer.json["workloadId"], "Pending")
     project = "/api/v1/org-unit/projects/" + server.project_id("team-a")
     server.wait_for(
-        "what it asks for", lambda: server.get(project).json["status"]["quotaStatus"]["requested"]["memory"] > 9e12
+        "what it asks for", lambda: server.get(project).json["status"]["quotaStatus"]["requested"]["memory"] > 4.6e12
     )
 
     def quota():
