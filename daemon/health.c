@@ -74,7 +74,9 @@ void health_write_metrics(void *context, struct buffer *out)
     for (enum db_use use = 0; use < DB_USE_COUNT; use++)
         buffer_printf(out, "prorata_database_statements_total{for=\"%s\"} %" PRId64 "\n", db_use_text(use),
                       stats.statements[use]);
-    gpu_metrics_write(health->db, out);
+    const struct reconciler_view *view = reconciler_acquire_view(health->reconciler);
+    gpu_metrics_write(health->db, view ? reconciler_view_cluster_uuid(view) : "", out);
+    reconciler_release_view(health->reconciler, view);
     reconciler_write_metrics(health->reconciler, out);
 }
 

@@ -2,6 +2,7 @@
 #include "base/prometheus.h"
 #include "base/timestamp.h"
 #include "journal/journal.h"
+#include "reconciler/allocation_metrics.h"
 #include "reconciler/state.h"
 
 #include <inttypes.h>
@@ -81,63 +82,6 @@ static void write_counters(struct buffer *out, const struct counters *counters)
                     counters->scenarios_filtered);
     write_by_action(out, "prorata_scheduler_searches_cut_total", "Searches that their budget ended.",
                     counters->searches_cut);
-}
-
-struct queue_metric {
-    const char *name;
-    const char *help;
-    size_t offset; // of a struct amounts in struct plan_queue
-    enum resource resource;
-    double unit;
-};
-
-static const struct queue_metric QUEUE_METRICS[] = {
-    {"prorata_queue_deserved_gpus", "Quota.", offsetof(struct plan_queue, deserved), RESOURCE_GPU, 1000},
-    {"prorata_queue_limit_gpus", "Limit.", offsetof(struct plan_queue, limit), RESOURCE_GPU, 1000},
-    {"prorata_queue_fair_share_gpus", "Fair share.", offsetof(struct plan_queue, fair_share), RESOURCE_GPU, 1000},
-    {"prorata_queue_allocated_gpus", "Allocated, promised included.", offsetof(struct plan_queue, allocated),
-     RESOURCE_GPU, 1000},
-    {"prorata_queue_requested_gpus", "Allocated and pending.", offsetof(struct plan_queue, requested), RESOURCE_GPU,
-     1000},
-    {"prorata_queue_fair_share_cpu_cores", "Fair share.", offsetof(struct plan_queue, fair_share), RESOURCE_CPU, 1000},
-    {"prorata_queue_allocated_cpu_cores", "Allocated, promised included.", offsetof(struct plan_queue, allocated),
-     RESOURCE_CPU, 1000},
-    {"prorata_queue_fair_share_memory_bytes", "Fair share.", offsetof(struct plan_queue, fair_share), RESOURCE_MEMORY,
-     1},
-    {"prorata_queue_allocated_memory_bytes", "Allocated, promised included.", offsetof(struct plan_queue, allocated),
-     RESOURCE_MEMORY, 1},
-};
-
-static void write_queue(struct buffer *out, const struct queue_metric *metric, const char *kind, const char *name,
-                        const char *pool, const struct plan_queue *queue)
-{
-    const struct amounts *amounts = (const struct amounts *)((const char *)queue + metric->offset);
-    int64_t amount = amounts->of[metric->resource];
-    buffer_printf(out, "%s{", metric->name);
-    prometheus_label(out, "kind", kind);
-    buffer_char(out, ',');
-    prometheus_label(out, "queue", name);
-    buffer_char(out, ',');
-    prometheus_label(out, "node_pool", pool);
-    if (amount == QUANTITY_UNLIMITED)
-        buffer_text(out, "} +Inf\n");
-    else
-        buffer_printf(out, "} %.15g\n", (double)amount / metric->unit);
-}
-
-static void write_queues(struct buffer *out, const struct snapshot *snapshot, const struct plan *plan)
-{
-    size_t pools = snapshot->node_pool_count;
-    for (size_t m = 0; m < sizeof(QUEUE_METRICS) / sizeof(*QUEUE_METRICS); m++) {
-        const struct queue_metric *metric = &QUEUE_METRICS[m];
-        prometheus_head(out, metric->name, "gauge", metric->help);
-        for (size_t i = 0; i < snapshot->department_count * pools; i++)
-            write_queue(out, metric, "department", snapshot->departments[i / pools].name,
-                        snapshot->node_pools[i % pools].name, &plan->departments[i]);
-        for (size_t i = 0; i < snapshot->project_count * pools; i++)
-            write_queue(out, metric, "project", snapshot->projects[i / pools].name,
-                        snapshot->node_pools[i % pools].name, &plan->projects[i]);
-    }
 }
 
 static void write_pending(struct buffer *out, const struct snapshot *snapshot, const struct plan *plan)
@@ -245,7 +189,7 @@ void reconciler_write_metrics(struct reconciler *reconciler, struct buffer *out)
     const struct reconciler_view *view = reconciler_acquire_view(reconciler);
     if (view) {
         write_pending(out, view->snapshot, view->plan);
-        write_queues(out, view->snapshot, view->plan);
+        allocation_metrics_write(view, out);
     }
     reconciler_release_view(reconciler, view);
 }

@@ -75,3 +75,9 @@ int64_t reconciler_view_cluster_id(const struct reconciler_view *view)
 {
     return world_of(view)->rows.cluster_id;
 }
+
+const char *reconciler_view_cluster_uuid(const struct reconciler_view *view)
+{
+    const char *uuid = world_of(view)->rows.cluster_uuid;
+    return uuid ? uuid : "";
+}

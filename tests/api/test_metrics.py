@@ -1,9 +1,11 @@
 """Time series of clusters, node pools, nodes, projects and departments; and what is refused."""
 
 import datetime
+import re
 import urllib.parse
 
 import pytest
+from metric_names import check_metrics, documented
 from people import make_person
 from servers import Client
 
@@ -44,10 +46,10 @@ def test_a_simulated_workload_uses_a_part_of_the_cpu_and_memory_that_it_asks_for
         wait_last(server, path, "CPU_MEMORY_USAGE_BYTES", memory)
 
 
-def gauges(server):
-    """What Prometheus is told of GPUs: name and labels -> value."""
+def gauges(server, part="gpu_"):
+    """What Prometheus is told, of GPUs alone if nothing else is said: name and labels -> value."""
     lines = server.request("GET", "/metrics").body.decode().splitlines()
-    pairs = (line.rsplit(" ", 1) for line in lines if "gpu_" in line and not line.startswith("#"))
+    pairs = (line.rsplit(" ", 1) for line in lines if part in line and not line.startswith("#"))
     return {key: float(value) for key, value in pairs}
 
 
@@ -67,6 +69,56 @@ def test_prometheus_is_told_what_gpus_do(server):
     assert told['prorata_node_pool_gpu_memory_utilization_ratio{node_pool="default"}'] == 0.125
 
 
+def test_prometheus_is_told_what_the_page_of_metrics_says(server):
+    spec = {"annotations": [{"name": "prorata.io/sim-gpu-utilization", "value": "50"}]}
+    server.wait_phase(server.submit("half", "team-a", spec=spec), "Running")
+
+    def page():
+        text = server.request("GET", "/metrics").body.decode()
+        with_series = set(re.findall(r"^(\w+)[{ ]", text, re.M))
+        return text if {name for name in documented("simulated") if "gpu" in name} <= with_series else None
+
+    check_metrics(server.wait_for("figures of GPUs", page), "simulated")
+
+
+def test_prometheus_is_told_quotas_and_what_is_held_by_the_names_of_runai(server):
+    cluster = f'clusterId="{server.cluster_id()}"'
+    unit = server.get(f"{PROJECTS}/{server.project_id('team-a')}").json
+    resources = [{**unit["resources"][0], "cpu": {"deserved": 3500, "limit": 8000}, "memory": {"deserved": 2048}}]
+    resources[0]["memory"] |= {"limit": 4096, "units": "Mib"}
+    assert server.request("PATCH", f"{PROJECTS}/{unit['id']}/resources", resources).status == 200
+    compute = {"gpuRequestType": "portion", "gpuPortionRequest": 0.5, "cpuCoreRequest": 1.5, "cpuMemoryRequest": "1Gi"}
+    workload = server.submit("half", "team-a", spec={"compute": compute})
+    server.wait_phase(workload, "Running")
+    (pod,) = server.get(f"/api/v1/workloads/{workload}/pods").json["pods"]
+    (node,) = [n for n in server.get("/api/v1/nodes").json["nodes"] if n["name"] == pod["nodeName"]]
+    told = gauges(server, "")
+    queue = 'kind="project",queue="team-a",node_pool="default"'
+    quotas = f'gpu_guaranteed_quota="2",cpu_quota="3.5",memory_quota="{2 << 30}",department="research"'
+    of_node = f'{cluster},node="{node["name"]}"'
+    state = f'modelName="{node["gpuInfo"]["gpuType"]}",ready="true",schedulable="true"'
+    for series, value in {
+        f"prorata_queue_deserved_cpu_cores{{{queue}}}": 3.5,
+        f"prorata_queue_limit_cpu_cores{{{queue}}}": 8,
+        f"prorata_queue_deserved_memory_bytes{{{queue}}}": 2 << 30,
+        f"prorata_queue_limit_memory_bytes{{{queue}}}": 4 << 30,
+        f'runai_allocated_gpu_count_per_project{{{cluster},project="team-a"}}': 0.5,
+        f'runai_project_guaranteed_gpus{{{cluster},project="team-a"}}': 2,
+        f'runai_project_info{{{cluster},project="team-a",{quotas}}}': 1,
+        f'runai_queue_info{{{cluster},nodepool="default",queue_name="team-a",{quotas}}}': 1,
+        f"runai_allocated_gpu_count_per_node{{{of_node}}}": 0.5,
+        f"runai_gpu_count_per_node{{{of_node},{state}}}": 2,
+        f"runai_node_cpu_requested_cores{{{of_node}}}": 1.5,
+        f"runai_node_requested_memory_bytes{{{of_node}}}": 1 << 30,
+        f"runai_gpu_memory_total_mebibytes_per_node{{{of_node}}}": 2 * node["prorata"]["gpuMemoryMib"],
+        f'runai_gpu_memory_total_mebibytes_per_gpu{{{of_node},gpu="1"}}': node["prorata"]["gpuMemoryMib"],
+    }.items():
+        assert told.get(series) == value, (series, [key for key in told if key.startswith(series.split("{")[0])])
+    assert server.post(f"/api/v1/nodes/{node['id']}/cordon", {"reason": "test"}).status == 200
+    cordoned = f"runai_gpu_count_per_node{{{of_node},{state}}}".replace('schedulable="true"', 'schedulable="false"')
+    server.wait_for("the node takes nothing new", lambda: cordoned in gauges(server, "") or None)
+
+
 def test_of_a_large_cluster_prometheus_is_told_nodes_and_no_devices(make_server, folder):
     (folder / "large.yaml").write_text("nodePools:\n- {name: default}\nnodes:\n- {name: n, count: 1001, gpus: 1}\n")
     server = make_server("--cluster", str(folder / "large.yaml"), "--quick-start")
@@ -77,7 +129,8 @@ def test_of_a_large_cluster_prometheus_is_told_nodes_and_no_devices(make_server,
         return [key for key in gauges(server) if key.startswith("prorata_node_gpu_utilization_ratio{")]
 
     server.wait_for("the first thousand", lambda: len(nodes()) == 1000)
-    assert not [key for key in gauges(server) if key.startswith("prorata_gpu_")]
+    assert not [key for key in gauges(server) if key.startswith("prorata_gpu_") or "_per_gpu" in key]
+    assert sum(key.startswith("runai_gpu_count_per_node{") for key in gauges(server)) == 1000
 
 
 def test_a_simulated_node_uses_what_its_pods_use(server, folder):

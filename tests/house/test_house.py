@@ -78,6 +78,7 @@ FACES = {
             "clearing",
             "devices",
             "metrics",
+            "allocation_metrics",
             "logs",
             "clock",
         )

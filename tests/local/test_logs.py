@@ -11,6 +11,7 @@ import time
 import urllib.request
 
 import pytest
+from metric_names import check_metrics
 from pods import log_of, pods_of, submit, wait_log
 from servers import PRORATA
 
@@ -85,6 +86,7 @@ def test_a_projects_oldest_logs_go_first_and_say_so(bounded):
     assert server.wait_for("an event", lambda: events_of_nodes(server)) == [
         "old logs of project team-a were removed: logs may take 3Mi (--local-log-project)"
     ]
+    check_metrics(server.get("/metrics").body.decode(), "local")
     measured = metrics_of(server)
     assert (
         0

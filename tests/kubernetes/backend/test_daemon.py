@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 from kube_workloads import nodes_of
+from metric_names import check_metrics
 from servers import PRORATA, Server
 
 
@@ -144,6 +145,7 @@ def refusal(server, *flags):
 
 def test_metrics_say_how_it_goes_with_the_cluster(server, kube):
     page = server.get("/metrics").body.decode()
+    check_metrics(page, "kubernetes")
     assert 'prorata_kubernetes_watch_up{of="nodes"} 1' in page
     assert 'prorata_kubernetes_objects{of="nodes"} 2' in page
     assert "prorata_kubernetes_acts 1" in page

@@ -235,7 +235,8 @@ def test_health_ready_and_metrics(make_server):
     metrics = server.get("/metrics")
     assert metrics.status == 200
     checked = subprocess.run(["promtool", "check", "metrics"], input=metrics.body, capture_output=True)
-    assert checked.returncode == 0, checked.stderr.decode()
+    complaints = checked.stderr.decode().splitlines()  # names and labels that Run:ai documents are not in its style
+    assert checked.returncode in (0, 3) and all(line.startswith("runai_") for line in complaints), complaints
     for name in (
         b"prorata_http_requests_total",
         b"prorata_queue",
