@@ -188,6 +188,13 @@ static bool is_empty_post(const struct exchange *exchange, const struct route *r
            !router_operation(route, HTTP_METHOD_POST) && router_operation(route, HTTP_METHOD_GET);
 }
 
+// A command that broke before its body is a GET: people look for the mistake in the path otherwise.
+static bool is_get_of_a_post(const struct exchange *exchange, const struct route *route)
+{
+    return strcmp(exchange->info->request_method, "GET") == 0 && !exchange->framing.has_body &&
+           router_operation(route, HTTP_METHOD_POST);
+}
+
 static int answer_operation(struct exchange *exchange, const struct route *route, const struct path *path,
                             struct error *err)
 {
@@ -209,7 +216,8 @@ static int answer_operation(struct exchange *exchange, const struct route *route
     req->operation = method < HTTP_METHOD_COUNT ? router_operation(route, method) : NULL;
     if (!req->operation) {
         response_header(&exchange->response, "Allow", allow);
-        return error_set(err, ERROR_METHOD, "%s: this path has %s", method_name, allow);
+        return error_set(err, ERROR_METHOD, "%s: this path has %s%s", method_name, allow,
+                         is_get_of_a_post(exchange, route) ? "; no body came" : "");
     }
     return run_operation(exchange, route, path, err);
 }
@@ -224,6 +232,24 @@ static bool is_page_wanted(const struct exchange *exchange, const struct path *p
     return request_accepts(&exchange->request, "text/html");
 }
 
+// "; did you mean PATH": the operation's path that a path without its beginning means; "" where there is none.
+static const char *suggest_path(struct exchange *exchange, const struct path *path, const char *uri)
+{
+    static const char *const MISSING[][2] = {{"api", "v1"}, {"api", "v2"}, {"api"}, {"v1"}};
+    for (size_t i = 0; i < sizeof(MISSING) / sizeof(MISSING[0]); i++) {
+        struct path whole = {.count = MISSING[i][1] ? 2 : 1};
+        if (path->count == 0 || path->count + whole.count > PATH_SEGMENT_MAX)
+            continue;
+        memcpy(whole.segments, MISSING[i], whole.count * sizeof(MISSING[i][0]));
+        memcpy(whole.segments + whole.count, path->segments, path->count * sizeof(path->segments[0]));
+        whole.count += path->count;
+        if (router_find(&whole))
+            return arena_printf(&exchange->arena, "; did you mean /%s%s%s%s", MISSING[i][0], MISSING[i][1] ? "/" : "",
+                                MISSING[i][1] ? MISSING[i][1] : "", uri);
+    }
+    return "";
+}
+
 // What is no operation: probes and static files, which take GET and HEAD.
 static int answer_page(struct exchange *exchange, const struct path *path, const char *uri, enum answer_policy *policy,
                        struct error *err)
@@ -236,7 +262,7 @@ static int answer_page(struct exchange *exchange, const struct path *path, const
         if (!asset)
             asset = asset_of_page(path);
         if (!asset && !is_page_wanted(exchange, path))
-            return error_set(err, ERROR_NOT_FOUND, "no such path");
+            return error_set(err, ERROR_NOT_FOUND, "no such path%s", suggest_path(exchange, path, uri));
     }
     const char *method = exchange->info->request_method;
     exchange->request.is_head = strcmp(method, "HEAD") == 0;
@@ -244,7 +270,8 @@ static int answer_page(struct exchange *exchange, const struct path *path, const
         response_header(&exchange->response, "Allow", "GET, HEAD, OPTIONS");
         if (strcmp(method, "OPTIONS") == 0)
             return response_empty(&exchange->response, 204);
-        return error_set(err, ERROR_METHOD, "%s: this path has GET, HEAD, OPTIONS", method);
+        return error_set(err, ERROR_METHOD, "%s: this path has GET, HEAD, OPTIONS%s", method,
+                         suggest_path(exchange, path, uri));
     }
     if (!is_probe && !asset) {
         *policy = ANSWER_POLICY_PAGE;

@@ -100,6 +100,20 @@ static int read_value(const json_t *value, bool *out_is_on)
     return 0;
 }
 
+// Whoever sends {"departments": false} is told how it is written.
+static int refuse_without_key(json_t *body, struct error *err)
+{
+    enum tenant_setting setting = TENANT_SETTING_OVER_QUOTA_WEIGHT;
+    bool is_on = false;
+    const char *name;
+    const json_t *value;
+    json_object_foreach(body, name, value)
+        if (find_setting(name, &setting) == 0 && read_value(value, &is_on) == 0)
+            break;
+    return error_set(err, ERROR_INVALID, "key: required, as in {\"key\": \"%s\", \"value\": %s}",
+                     tenant_setting_key(setting), is_on ? "true" : "false");
+}
+
 int op_updateTenantSetting(struct request *req, struct response *res, struct error *err)
 {
     enum tenant_setting setting;
@@ -108,7 +122,7 @@ int op_updateTenantSetting(struct request *req, struct response *res, struct err
     if (access_check_tenant(req, RESOURCE_TYPE_SETTINGS, ACTION_UPDATE, err) < 0)
         return -1;
     if (!key)
-        return error_set(err, ERROR_INVALID, "key: required");
+        return refuse_without_key(req->body, err);
     if (find_setting(key, &setting) < 0)
         return error_set(err, ERROR_INVALID, "key: there is no setting %.60s", key);
     if (read_value(json_object_get(req->body, "value"), &is_on) < 0)

@@ -212,3 +212,17 @@ def test_what_would_not_act_is_refused_by_name(module_server, path, body, named)
 )
 def test_what_is_so_already_is_taken(module_server, path, body):
     assert module_server.request("PUT", path, body).status == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "form"),
+    [
+        ({"cpuQuota": True}, '{"key": "cpuQuota", "value": true}'),
+        ({"x": 1, "departments.enabled": "false"}, '{"key": "overQuotaWeight", "value": false}'),
+        ({}, '{"key": "overQuotaWeight", "value": false}'),
+    ],
+)
+def test_a_setting_as_a_member_is_told_its_form(server, body, form):
+    answer = server.request("PUT", "/v1/k8s/setting", body)
+    assert (answer.status, answer.json["message"]) == (400, f"key: required, as in {form}")
+    assert server.request("PUT", "/v1/k8s/setting", json.loads(form)).status == 200
