@@ -195,6 +195,20 @@ static bool is_get_of_a_post(const struct exchange *exchange, const struct route
            router_operation(route, HTTP_METHOD_POST);
 }
 
+// "; below it ... have POST": where the method is that the path lacks; "" where no literal segment leads to it.
+static const char *suggest_below(struct exchange *exchange, const struct route *route, enum http_method method)
+{
+    const char *names = "";
+    for (size_t i = 0; method < HTTP_METHOD_COUNT && i < route->child_count; i++) {
+        const struct route *child = &ROUTES[route->first_child + i];
+        if (router_operation(child, method))
+            names = arena_printf(&exchange->arena, "%s%s%s", names, *names ? ", " : "", child->literal);
+    }
+    return *names
+               ? arena_printf(&exchange->arena, "; below it these have %s: %s", exchange->info->request_method, names)
+               : "";
+}
+
 static int answer_operation(struct exchange *exchange, const struct route *route, const struct path *path,
                             struct error *err)
 {
@@ -217,7 +231,7 @@ static int answer_operation(struct exchange *exchange, const struct route *route
     if (!req->operation) {
         response_header(&exchange->response, "Allow", allow);
         return error_set(err, ERROR_METHOD, "%s: this path has %s%s", method_name, allow,
-                         is_get_of_a_post(exchange, route) ? "; no body came" : "");
+                         is_get_of_a_post(exchange, route) ? "; no body came" : suggest_below(exchange, route, method));
     }
     return run_operation(exchange, route, path, err);
 }

@@ -38,6 +38,12 @@ static json_t *type_to_json(const struct workload_type_row *type)
         json_array_append_new(list, json_pack("{s:O}", "resourceInterface", one));
     json_decref(interfaces);
     json_object_set_new(object, "resourceInterfaces", list);
+    if (!type->is_predefined)
+        json_object_set_new(object, "clusterStatuses",
+                            json_pack("[{s:s, s:[{s:s, s:s, s:s, s:s}]}]", "phase", "NotSupported", "conditions",
+                                      "type", "Submittable", "status", "False", "reason", "NameOnly", "message",
+                                      "the type is a name with a category and a priority: no work of it can be "
+                                      "submitted here"));
     return object;
 }
 

@@ -50,6 +50,19 @@ def test_a_type_is_added_changed_and_deleted(server):
         assert server.request(method, f"{TYPES}/{added['id']}", {} if method == "PUT" else None).status == 404
 
 
+def test_a_type_that_was_added_says_that_it_is_a_name_only(server):
+    added = server.post(TYPES, body(server, "TrainJob")).json
+    (status,) = added["clusterStatuses"]
+    (condition,) = status["conditions"]
+    assert (status["phase"], condition["type"], condition["status"]) == ("NotSupported", "Submittable", "False")
+    assert "no work of it can be submitted" in condition["message"]
+    assert not [t["name"] for t in server.get(TYPES).json["types"] if "clusterStatuses" in t and t != added]
+    answer = server.post("/api/v1/workloads", {"type": "TrainJob", "name": "x"})
+    below = "batch, distributed, inferences, trainings, workspaces"
+    want = f"POST: this path has GET, HEAD, OPTIONS; below it these have POST: {below}"
+    assert (answer.status, answer.json["message"]) == (405, want)
+
+
 @pytest.mark.parametrize(
     ("member", "value", "says"),
     [
