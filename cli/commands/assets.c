@@ -46,7 +46,14 @@ TABLES(WITH_POLICIES, SYSTEM_FLAGS, LIST_FLAGS);
 #define ASSET_COMMANDS(word_, kind_, create_, plural_)                                                                  \
     {word_ " list", run_asset_list, NEEDS_SERVER, &kind_, WITH_LIST, false, "[-p PROJECT]", plural_},                   \
         {word_ " create", run_asset_create, NEEDS_SERVER, &kind_, WITH_CREATE, false, create_, "make one from a file"}, \
-        {word_ " delete", run_asset_delete, NEEDS_SERVER, &kind_, WITH_YES, false, "NAME [-p PROJECT]", "delete one"},  \
+        {word_ " delete",                                                                                               \
+         run_asset_delete,                                                                                              \
+         NEEDS_SERVER,                                                                                                  \
+         &kind_,                                                                                                        \
+         WITH_YES,                                                                                                      \
+         false,                                                                                                         \
+         "NAME [-p PROJECT]",                                                                                           \
+         "delete one; asks first, and needs --yes without a terminal"},                                                 \
     {                                                                                                                   \
         word_ " describe", run_asset_describe, NEEDS_SERVER, &kind_, WITH_LIST, false, "NAME", "show one"               \
     }

@@ -66,7 +66,8 @@ TABLES(WITH_RECEIPTS, PROJECT_FLAGS, FORM_FLAGS, RECEIPT_FLAGS);
         {words_ " suspend", run_workload_suspend, NEEDS_SERVER, &kind_, WITH_DELETE, false, "NAME", "stop one"},     \
         {words_ " resume", run_workload_resume, NEEDS_SERVER, &kind_, WITH_DELETE, false, "NAME", "run it again"},   \
     {                                                                                                                \
-        words_ " delete", run_workload_delete, NEEDS_SERVER, &kind_, WITH_DELETE, false, "NAME...", "delete one"     \
+        words_ " delete", run_workload_delete, NEEDS_SERVER, &kind_, WITH_DELETE, false, "NAME...",                  \
+            "delete one; asks first, and needs --yes without a terminal"                                             \
     }
 
 const struct command WORKLOADS_COMMANDS[] = {
@@ -76,7 +77,8 @@ const struct command WORKLOADS_COMMANDS[] = {
     {"workload explain", run_explain, NEEDS_SERVER, &ANY, WITH_EXPLAIN, false, "NAME",
      "why it waits, and what would start it"},
     {"workload logs", run_workload_logs, NEEDS_SERVER, &ANY, WITH_LOGS, false, "NAME", "its output"},
-    {"workload delete", run_workload_delete, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME...", "delete one"},
+    {"workload delete", run_workload_delete, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME...",
+     "delete one; asks first, and needs --yes without a terminal"},
     {"workload suspend", run_workload_suspend, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME", "stop one"},
     {"workload resume", run_workload_resume, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME", "run it again"},
     ENTER("", ANY),

@@ -3,36 +3,40 @@
 
 #include "cli/command.h"
 
-#define COMMON_FLAGS                                                                                                  \
-    {"image", NULL, 'i', FLAG_TEXT, "IMAGE", "the container's image"},                                                \
-        {"name", NULL, 0, FLAG_TEXT, "NAME", "the name, where it does not stand behind the command"},                 \
-        {"environment-variable",                                                                                      \
-         "environment",                                                                                               \
-         'e',                                                                                                         \
-         FLAG_LIST,                                                                                                   \
-         "NAME=VALUE",                                                                                                \
-         "an environment variable; NAME alone: an environment"},                                                      \
-        {"large-shm", NULL, 0, FLAG_SWITCH, "", "a large shared memory"},                                             \
-        {"parallelism", NULL, 0, FLAG_TEXT, "N", "pods at once"},                                                     \
-        {"backoff-limit", "backoffLimit", 0, FLAG_TEXT, "N", "retries before it fails (default 6)"},                  \
-        {"working-dir", NULL, 0, FLAG_TEXT, "DIR", "the working directory"},                                          \
-        {"create-home-dir", NULL, 0, FLAG_SWITCH, "", "a home directory of its own"},                                 \
-        {"stdin", NULL, 0, FLAG_SWITCH, "", "keep standard input open"},                                              \
-        {"tty", NULL, 't', FLAG_SWITCH, "", "with a terminal"},                                                       \
-        {"image-pull-policy", NULL, 0, FLAG_TEXT, "POLICY", "Always, IfNotPresent or Never"},                         \
-        {"node-type", NULL, 0, FLAG_TEXT, "TYPE", "nodes of this type"},                                              \
-        {"node-pools", "node-pool", 0, FLAG_LIST, "NAME", "node pools in order of preference: a,b"},                  \
-        {"priority", NULL, 0, FLAG_TEXT, "CLASS", "very-low, low, medium-low, medium, medium-high, high, very-high"}, \
-        {"preemptibility", NULL, 0, FLAG_TEXT, "P", "preemptible or non-preemptible"},                                \
-        {"template", NULL, 0, FLAG_TEXT, "NAME", "made from this template; flags go above it"},                       \
-        {"compute", NULL, 0, FLAG_TEXT, "NAME", "with this compute resource"},                                        \
-        {"datasource", NULL, 0, FLAG_LIST, "NAME", "with this data source"},                                          \
-        {"label", NULL, 0, FLAG_LIST, "K=V", "a label"}, {"annotation", NULL, 0, FLAG_LIST, "K=V", "an annotation"},  \
-        {"dry-run", NULL, 0, FLAG_SWITCH, "", "print what would be sent, and send nothing"},                          \
-        {"what-if", NULL, 0, FLAG_SWITCH, "", "say what would happen, and submit nothing; exit status 3: it waits"},  \
-        {"json", NULL, 0, FLAG_SWITCH, "", "with --what-if: as JSON"},                                                \
-    {                                                                                                                 \
-        "yaml", NULL, 0, FLAG_SWITCH, "", "with --what-if: as YAML"                                                   \
+// Of today, and up to version 2.20 (model/priority.c).
+#define PRIORITY_WORDS \
+    "very-low, low, medium-low, medium, medium-high, high, very-high; or train, interactive, build, inference"
+
+#define COMMON_FLAGS                                                                                                 \
+    {"image", NULL, 'i', FLAG_TEXT, "IMAGE", "the container's image"},                                               \
+        {"name", NULL, 0, FLAG_TEXT, "NAME", "the name, where it does not stand behind the command"},                \
+        {"environment-variable",                                                                                     \
+         "environment",                                                                                              \
+         'e',                                                                                                        \
+         FLAG_LIST,                                                                                                  \
+         "NAME=VALUE",                                                                                               \
+         "an environment variable; NAME alone: an environment"},                                                     \
+        {"large-shm", NULL, 0, FLAG_SWITCH, "", "a large shared memory"},                                            \
+        {"parallelism", NULL, 0, FLAG_TEXT, "N", "pods at once"},                                                    \
+        {"backoff-limit", "backoffLimit", 0, FLAG_TEXT, "N", "retries before it fails (default 6)"},                 \
+        {"working-dir", NULL, 0, FLAG_TEXT, "DIR", "the working directory"},                                         \
+        {"create-home-dir", NULL, 0, FLAG_SWITCH, "", "a home directory of its own"},                                \
+        {"stdin", NULL, 0, FLAG_SWITCH, "", "keep standard input open"},                                             \
+        {"tty", NULL, 't', FLAG_SWITCH, "", "with a terminal"},                                                      \
+        {"image-pull-policy", NULL, 0, FLAG_TEXT, "POLICY", "Always, IfNotPresent or Never"},                        \
+        {"node-type", NULL, 0, FLAG_TEXT, "TYPE", "nodes of this type"},                                             \
+        {"node-pools", "node-pool", 0, FLAG_LIST, "NAME", "node pools in order of preference: a,b"},                 \
+        {"priority", NULL, 0, FLAG_TEXT, "CLASS", PRIORITY_WORDS},                                                   \
+        {"preemptibility", NULL, 0, FLAG_TEXT, "P", "preemptible or non-preemptible"},                               \
+        {"template", NULL, 0, FLAG_TEXT, "NAME", "made from this template; flags go above it"},                      \
+        {"compute", NULL, 0, FLAG_TEXT, "NAME", "with this compute resource"},                                       \
+        {"datasource", NULL, 0, FLAG_LIST, "NAME", "with this data source"},                                         \
+        {"label", NULL, 0, FLAG_LIST, "K=V", "a label"}, {"annotation", NULL, 0, FLAG_LIST, "K=V", "an annotation"}, \
+        {"dry-run", NULL, 0, FLAG_SWITCH, "", "print what would be sent, and send nothing"},                         \
+        {"what-if", NULL, 0, FLAG_SWITCH, "", "say what would happen, and submit nothing; exit status 3: it waits"}, \
+        {"json", NULL, 0, FLAG_SWITCH, "", "with --what-if: as JSON"},                                               \
+    {                                                                                                                \
+        "yaml", NULL, 0, FLAG_SWITCH, "", "with --what-if: as YAML"                                                  \
     }
 
 const struct flag SUBMIT_FLAGS[] = {

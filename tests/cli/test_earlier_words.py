@@ -20,6 +20,15 @@ def test_both_generations_ask_at_a_terminal(client, words):
         assert (statuses(client).get("kept") == "Running") == (answer == "n")
 
 
+def test_help_names_earlier_priorities_and_says_who_asks(client):
+    for words in (["submit"], ["training", "submit"], ["workspace", "submit"]):
+        (line,) = [line for line in client.run(*words, "--help").splitlines() if "--priority" in line]
+        assert all(word in line for word in ("very-low", "train", "interactive", "build", "inference")), line
+    old, new = "at a terminal it asks, unless --yes", "asks first, and needs --yes without a terminal"
+    for words, says in ((["delete"], old), (["training", "delete"], new), (["environment", "delete"], new)):
+        assert says in client.run(*words, "--help"), words
+
+
 def test_who_submitted_by_the_command_line_and_where_its_ports_answer(client):
     client.run("submit", "ports", "-i", "x", "-p", "team-a", "--port", "8888:8888", "--port", "9:10")
     client.server.submit("plain", "team-a", 1)
