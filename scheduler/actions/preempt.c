@@ -65,6 +65,33 @@ static enum eviction_rule rule(const struct pod *victim)
     return EVICTION_HIGHER_PRIORITY;
 }
 
+// Where reclaim would take too much for the project's share, and preemption finds too little in the project, both
+// together might do: docs/scheduler.md, 12.8. Who the other is; NULL where it is not so.
+static const struct queue *find_other_side(const struct search *search, const struct queue *queue,
+                                           struct amounts requested)
+{
+    const struct pool *pool = search->pool;
+    if (!queue_exceeds_share(queue, amounts_add(queue->allocated, requested)))
+        return NULL;
+    for (size_t i = 0; i < search->cycle->snapshot->project_count; i++)
+        if (&pool->projects[i] != queue && queue_exceeds_share(&pool->projects[i], pool->projects[i].allocated))
+            return &pool->projects[i];
+    return NULL;
+}
+
+static const char *say_no_room(struct search *search, const struct queue *queue, struct amounts requested)
+{
+    struct arena *arena = search->cycle->arena;
+    const struct queue *other = find_other_side(search, queue, requested);
+    const char *room =
+        arena_printf(arena, "%zu %s of %s in node pool %s with a lower priority could give way, but that makes no room",
+                     search->candidate_count, search->candidate_count == 1 ? "workload" : "workloads", queue->name,
+                     search->pool->spec->name);
+    return other ? arena_printf(arena, "%s; work of %s, over its fair share, never goes along with them", room,
+                                other->name)
+                 : room;
+}
+
 static void explain_nobody(struct search *search)
 {
     struct cycle *cycle = search->cycle;
@@ -84,9 +111,7 @@ static void explain_nobody(struct search *search)
         explanation.message = arena_printf(
             cycle->arena, "No workload of %s with a lower priority can be stopped in node pool %s", queue->name, pool);
     else
-        explanation.message = arena_printf(
-            cycle->arena, "%zu %s of %s in node pool %s with a lower priority could give way, but that makes no room",
-            search->candidate_count, search->candidate_count == 1 ? "workload" : "workloads", queue->name, pool);
+        explanation.message = say_no_room(search, queue, requested);
     explain_add(cycle, search->pool, search->workload, explanation);
 }
 

@@ -76,6 +76,19 @@ static const char *which_nodes(const struct node_survey *nodes)
     return "";
 }
 
+// Where whole hundreds of MiB (5.5) are what a request for memory lacks: fewer such fit on a GPU than it has room for.
+static const char *lost_memory(struct arena *arena, const struct pool *pool, const struct request *request)
+{
+    for (size_t i = 0; request->memory_mib > 0 && i < pool->node_count; i++) {
+        const struct node *node = pool->nodes[i];
+        int64_t has_mib = node->spec->gpu_memory_mib, counts_mib = node->gpu_memory_mib;
+        if (node->is_open && node->capacity[DIMENSION_GPU] > 0 &&
+            has_mib / request->memory_mib > counts_mib / request->memory_mib)
+            return arena_printf(arena, "; a GPU of %" PRId64 " MiB counts as %" PRId64, has_mib, counts_mib);
+    }
+    return "";
+}
+
 static const char *lack_of_device_size(struct cycle *cycle, const struct pool *pool, const struct request *request,
                                        const struct node_survey *nodes)
 {
@@ -88,7 +101,8 @@ static const char *lack_of_device_size(struct cycle *cycle, const struct pool *p
         return arena_printf(arena, "Needs %s on one node; the largest of %s%s has %s", needs, pool->spec->name,
                             which_nodes(nodes),
                             wording_number(arena, RESOURCE_GPU, nodes->most[DIMENSION_GPU] * GPU_MILLI_PER_DEVICE));
-    return arena_printf(arena, "Needs %s; no GPU of %s has so much memory", needs, pool->spec->name);
+    return arena_printf(arena, "Needs %s; no GPU of %s has so much memory%s", needs, pool->spec->name,
+                        lost_memory(arena, pool, request));
 }
 
 static const char *lack_of_gpus(struct cycle *cycle, const struct pool *pool, const struct request *request,
@@ -106,9 +120,9 @@ static const char *lack_of_gpus(struct cycle *cycle, const struct pool *pool, co
         return arena_printf(arena, "Needs %s on one node in %s; %s %s free, at most %s on one node", needs,
                             pool->spec->name, wording_number(arena, RESOURCE_GPU, room.free), is_or_are(room.free),
                             wording_number(arena, RESOURCE_GPU, room.most));
-    return arena_printf(arena, "Needs %s in %s; %s of its %s %s free", needs, pool->spec->name,
+    return arena_printf(arena, "Needs %s in %s; %s of its %s %s free%s", needs, pool->spec->name,
                         wording_number(arena, RESOURCE_GPU, room.free), wording_amount(arena, RESOURCE_GPU, room.total),
-                        is_or_are(room.free));
+                        is_or_are(room.free), lost_memory(arena, pool, request));
 }
 
 static const char *lack_of(struct cycle *cycle, const struct pool *pool, const struct request *request,
