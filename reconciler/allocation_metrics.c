@@ -47,6 +47,8 @@ static void write_queue(struct buffer *out, const struct queue_metric *metric, c
                         const char *pool, const struct plan_queue *queue)
 {
     const struct amounts *amounts = (const struct amounts *)((const char *)queue + metric->offset);
+    if (metric->resource != RESOURCE_GPU && amounts->of[metric->resource] == QUANTITY_UNLIMITED)
+        return; // so it is of most: a quarter of the answer would say nothing
     buffer_text(out, metric->name);
     buffer_char(out, '{');
     prometheus_label(out, "kind", kind);

@@ -6,5 +6,5 @@
 struct buffer;
 struct reconciler_view;
 
-// About 17 series for a project and node pool, and 3 for a project; a walk over the pods for the nodes.
+// 10 to 14 series for a project and node pool, and 3 for a project; a walk over the pods for the nodes.
 void allocation_metrics_write(const struct reconciler_view *view, struct buffer *out);

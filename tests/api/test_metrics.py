@@ -114,6 +114,8 @@ def test_prometheus_is_told_quotas_and_what_is_held_by_the_names_of_runai(server
         f'runai_gpu_memory_total_mebibytes_per_gpu{{{of_node},gpu="1"}}': node["prorata"]["gpuMemoryMib"],
     }.items():
         assert told.get(series) == value, (series, [key for key in told if key.startswith(series.split("{")[0])])
+    assert told['prorata_queue_limit_gpus{kind="project",queue="team-b",node_pool="default"}'] == float("inf")
+    assert 'prorata_queue_limit_cpu_cores{kind="project",queue="team-b",node_pool="default"}' not in told
     assert server.post(f"/api/v1/nodes/{node['id']}/cordon", {"reason": "test"}).status == 200
     cordoned = f"runai_gpu_count_per_node{{{of_node},{state}}}".replace('schedulable="true"', 'schedulable="false"')
     server.wait_for("the node takes nothing new", lambda: cordoned in gauges(server, "") or None)
