@@ -8,7 +8,8 @@ import { WORDS } from "./words";
 export const connection = signal({ lost: false, seen: Date.now() }); // lost: the last call got no answer at all
 export const signedOut = signal(false); // true: a call was answered 401; the frame opens the sign-in dialog
 
-const TIMEOUT_MS = 10000;
+/** How long a call may take. */
+export const TIMEOUT_S = 10;
 
 interface Issue {
   field: string;
@@ -26,6 +27,7 @@ export class ApiError extends Error {
   details: string;
   issues: Issue[];
   request?: string;
+  late = false; // no answer came in time
 
   constructor(status: number, body: ErrorBody, request?: string) {
     super(body.message || WORDS.noReason(status));
@@ -74,7 +76,7 @@ function headersOf(method: string, { body, accept = "application/json" }: Call) 
 // Sends it; throws an ApiError where no answer comes in time, and what `abort` says where it was called off.
 async function send(method: string, url: string, options: Call) {
   const { body, signal: abort } = options;
-  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  const timeout = AbortSignal.timeout(TIMEOUT_S * 1000);
   const stop = new AbortController();
   timeout.addEventListener("abort", () => stop.abort(timeout.reason), { once: true });
   abort?.addEventListener("abort", () => stop.abort(abort.reason), { once: true });
@@ -89,7 +91,9 @@ async function send(method: string, url: string, options: Call) {
   } catch (cause) {
     if (abort?.aborted) throw cause;
     if (!timeout.aborted) lose(true);
-    throw new ApiError(0, { message: timeout.aborted ? WORDS.noAnswer(TIMEOUT_MS / 1000) : WORDS.unreachable }, url);
+    const error = new ApiError(0, { message: timeout.aborted ? WORDS.noAnswer(TIMEOUT_S) : WORDS.unreachable }, url);
+    error.late = timeout.aborted;
+    throw error;
   }
 }
 

@@ -129,6 +129,10 @@ export const WORDS = {
   live: "Live",
   noFix:
     "Nothing we tried would start it in the next cycle. Tried: fewer GPUs or pods, another node pool, other preemptibility or priority, more quota.",
+  notAsked: (why: string) => `Not asked: ${why}`,
+  schedulerLate: (seconds: number) => `the scheduler did not answer in ${seconds} s.`,
+  schedulerOut: "you are signed out.",
+  schedulerGap: "a field that it needs is missing or wrong.",
   notTried: "No changes were tried: planning one takes too long in this cluster.",
   noForm: "Workloads of this kind are made by the API and the command line.",
   never: {

@@ -1,6 +1,6 @@
 // Beside the form: would it start now, where, and who could take it back, by the scheduler's own word; what it takes of the
-// quota; what would start it instead; and the same without the mouse. Until the scheduler has answered, and where it can't,
-// stand the sums it starts from.
+// quota; what would start it instead; and the same without the mouse. Where the scheduler gave no answer no verdict stands:
+// why, and the sums it would start from.
 import { gpuCount, gpus } from "../format";
 import { Icon, type IconName } from "../icons";
 import { Because, Expected } from "../parts/because";
@@ -18,6 +18,7 @@ import { closed, isExpected, valuesOfFix, verdictOf } from "../pictures/what_if"
 import type { Project, WhatIfAnswer, WhatIfFix } from "../types";
 import type { Facts } from "./new_workload";
 import { Facts as FactList } from "../parts/pane";
+import { WORDS } from "../words";
 import type { useWhatIf } from "./what_if";
 
 // What the form asks for, held against what stands: {pool, before, pods, each, all, firm}.
@@ -111,17 +112,14 @@ interface OutcomeProps {
   fill: Fill;
 }
 
-function Outcome({ kind, project, sums, whatIf: { answer, asking }, fill }: OutcomeProps) {
+function Outcome({ kind, project, sums, whatIf, fill }: OutcomeProps) {
   const { pool, all, firm } = sums,
+    { answer, asking } = whatIf,
     before = sums.before!;
   return (
     <>
       <section class="verdict-box" aria-live="polite" aria-busy={asking ? "true" : undefined}>
-        {answer ? (
-          <Verdicts answer={answer} />
-        ) : (
-          <Sentence before={before} all={all} firm={firm} project={project} pool={pool} />
-        )}
+        {answer ? <Verdicts answer={answer} /> : <NotAsked {...whatIf} />}
       </section>
       <section>
         <h3>
@@ -172,6 +170,21 @@ function Numbers({ kind, sums, before }: { kind: FormKind; sums: Sums; before: P
   );
 }
 
+// In place of a verdict that the scheduler did not give: why, and once more. The sums below stand without it.
+function NotAsked({ why, again }: Asked["whatIf"]) {
+  return (
+    <Because icon="info" tone="off" one={WORDS.notAsked(why)}>
+      {again && (
+        <p class="two">
+          <Button small icon="refresh" onClick={again}>
+            Try again
+          </Button>
+        </p>
+      )}
+    </Because>
+  );
+}
+
 // The verdict in one sentence; why nobody gives it, or who could take it back.
 function Verdicts({ answer }: { answer: WhatIfAnswer }) {
   const { icon, tone } = verdictOf(answer);
@@ -212,21 +225,10 @@ function Apply({ fix, values, fill }: ApplyProps) {
 }
 
 // The verdict in the fewest words, where the panel is below: on a phone.
-export function Verdict({ v, kind, project, facts, whatIf: { answer, asking } }: Asked) {
+export function Verdict({ answer, asking }: Asked["whatIf"]) {
   if (answer || asking)
     return <Short {...(answer ? verdictOf(answer) : { icon: "half", tone: "off", short: "Asking…" })} />;
-  const { before, all, firm } = requestOf(v, kind, project, facts);
-  if (!before) return null;
-  const { over } = divide(before, all, firm);
-  const [tone, icon, text]: [string, IconName, string] =
-    firm && over > 0
-      ? ["bad", "no", `Not as asked: over the quota`]
-      : before.limit !== null && before.held + all > before.limit
-        ? ["bad", "no", "Not as asked: over the limit"]
-        : over > 0
-          ? ["info", "info", `${gpus(over)} of ${gpus(all)} borrowed`]
-          : ["ok", "check", "Within quota"];
-  return <Short icon={icon} tone={tone} short={text} />;
+  return <Short icon="info" tone="off" short="Not asked" />;
 }
 
 const Short = ({ icon, tone, short }: { icon: IconName; tone: string; short: string }) => (
@@ -249,48 +251,6 @@ interface RequestProps {
   firm: boolean;
   project: Project;
 }
-type Said = [tone: string, icon: IconName, one: string, two: string];
-
-// What the sums say before the scheduler has: what is asked, held against the quota and the limit.
-function saidOf({ before, all, firm, project, pool }: RequestProps & { pool: string }): Said {
-  const { inside, over } = divide(before, all, firm);
-  if (all === 0) return ["ok", "check", "It asks for no GPU.", "Quotas of GPUs don't bear on it."];
-  if (firm && over > 0)
-    return [
-      "bad",
-      "no",
-      `Non-preemptible work must fit the quota, and ${gpus(before.firm)} + ${gpus(all)} is more than ${gpus(before.quota)}.`,
-      "It would wait until the quota is raised or other non-preemptible work ends. Preemptible work may borrow.",
-    ];
-  if (before.limit !== null && before.held + all > before.limit)
-    return [
-      "bad",
-      "no",
-      `${gpus(before.held)} + ${gpus(all)} is more than the limit of ${gpus(before.limit)} in ${pool}.`,
-      `${project.name} would have to hold less first.`,
-    ];
-  if (over > 0)
-    return [
-      "info",
-      "info",
-      inside > 0
-        ? `${gpus(inside)} of ${gpuCount(all)} are within ${project.name}'s quota in ${pool}, ${gpus(over)} would be borrowed.`
-        : `${all === 1 ? "The GPU" : `All ${gpuCount(all)}`} would be borrowed: ${project.name} holds ${gpus(before.held)} of ${gpus(before.quota)} in ${pool}.`,
-      "Borrowed GPUs go back when their owner asks for them; a gang then gives way as a whole.",
-    ];
-  return [
-    "ok",
-    "check",
-    `${gpuCount(all)} ${all === 1 ? "is" : "are"} within ${project.name}'s quota in ${pool}.`,
-    "Others who borrow there give way where none is free.",
-  ];
-}
-
-function Sentence(props: RequestProps & { pool: string }) {
-  const [tone, icon, one, two] = saidOf(props);
-  return <Because icon={icon} tone={tone} one={one} two={two} />;
-}
-
 function RequestBar({ before, all, firm, project, waits }: RequestProps & { waits: boolean }) {
   const { inside, over } = divide(before, all, firm);
   const parts = poolParts({ ...before, waiting: 0 });

@@ -1,10 +1,12 @@
 // Asks what would happen if the form were submitted now: 250 ms after the last change, late answers dropped, errors quiet,
 // for the form never waits for it. Asked again when the cluster has changed, every few seconds at most.
 import { useEffect, useState } from "preact/hooks";
-import { post } from "../api";
+import { type ApiError, TIMEOUT_S, post, signedOut } from "../api";
 import { onChange } from "../live";
+import { closed } from "../pictures/what_if";
 import { EMPTY, type FormKind, type FormValues, KINDS, bodyOf, check } from "../pictures/submission";
 import type { WhatIfAnswer } from "../types";
+import { WORDS } from "../words";
 
 const PATH = "/api/v1/scheduler/what-if";
 const PAUSE_MS = 250,
@@ -40,9 +42,26 @@ export function questionOf(v: FormValues, kind: FormKind, clusterId: string) {
 
 type Ask<A> = (question: string, abort: AbortSignal) => Promise<A>;
 
-// {answer, asking}: the answer is the last one until the next is there; null where none could be had.
+// Why the scheduler gave no answer.
+function reasonOf(error: ApiError) {
+  if (error.late) return WORDS.schedulerLate(TIMEOUT_S);
+  if (error.status === 401) return WORDS.schedulerOut;
+  return closed(error.message[0].toLowerCase() + error.message.slice(1));
+}
+
+interface State<A> {
+  question: string | null;
+  answer: A | null;
+  /** Why there is none; "" where none was missed. */
+  why: string;
+}
+
+// {answer, why, asking, again}: the answer is the last one until the next is there; null where none could be had, and then
+// why says the reason.
 export function useAnswer<A>(question: string | null, send: Ask<A>) {
-  const [state, setState] = useState<{ question: string | null; answer: A | null }>({ question: null, answer: null });
+  const [state, setState] = useState<State<A>>({ question: null, answer: null, why: "" });
+  const [tries, setTries] = useState(0);
+  const out = signedOut.value;
   useEffect(() => {
     if (question === null) return undefined;
     const abort = new AbortController();
@@ -50,9 +69,12 @@ export function useAnswer<A>(question: string | null, send: Ask<A>) {
       asked = 0;
     const ask = async () => {
       asked = Date.now();
-      const answer = await send(question, abort.signal).catch(() => null);
+      const next = await send(question, abort.signal).then(
+        answer => ({ question, answer, why: "" }),
+        error => ({ question, answer: null, why: reasonOf(error) }),
+      );
       if (!abort.signal.aborted)
-        setState(old => ({ question, answer: answer ?? (old.question === question ? old.answer : null) }));
+        setState(old => (next.answer || !old.answer || old.question !== question ? next : { ...old, why: next.why }));
     };
     const later = (wait: number) => {
       clearTimeout(timer);
@@ -68,8 +90,13 @@ export function useAnswer<A>(question: string | null, send: Ask<A>) {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [question]);
-  return { answer: question === null ? null : state.answer, asking: question !== null && state.question !== question };
+  }, [question, tries, out]);
+  const again = () => {
+    setState({ question: "", answer: null, why: "" });
+    setTries(tries + 1);
+  };
+  if (question === null) return { answer: null, why: WORDS.schedulerGap, asking: false, again: null };
+  return { answer: state.answer, why: state.why, asking: state.question !== question, again };
 }
 
 const send: Ask<WhatIfAnswer> = (question, signal) => post(PATH, JSON.parse(question), { signal });

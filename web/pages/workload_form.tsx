@@ -184,7 +184,7 @@ export function WorkloadForm(props: FormProps) {
         <Rules state={state} />
         <Problem error={form.problem} />
         <div class="submit-bar">
-          <Verdict {...panel} />
+          <Verdict {...whatIf} />
           <span class="muted small hide-s">
             {wrong > 0 && `${plural(wrong, "field is", "fields are")} missing or wrong`}
           </span>
