@@ -109,7 +109,8 @@ function questionOf<R>({ columns, sort: standard, searchBy }: TableProps<R>) {
   const size = SIZES.includes(Number(query.rows)) ? Number(query.rows) : SIZES[0];
   const page = Math.max(1, Number(query.page) || 1);
   const filters = readFilters(query.f, columns);
-  const sort = query.sort ?? standard;
+  const known = columns.some(c => c.sort && c.sort === query.sort?.replace("-", "")); // old links name what is gone
+  const sort = known ? query.sort : standard;
   const wanted = query.q ?? "",
     texts = filters.map(f => f.text);
   const asked = searchBy

@@ -37,6 +37,13 @@ test("sort, page, rows, search and filters live in the address", async () => {
   assert.equal(query().q, "vision");
 });
 
+test("a link whose sort is gone shows the rows as the page sorts them", async () => {
+  const asked = page.waitForRequest(r => new URL(r.url()).pathname === "/api/v1/workloads");
+  await go("/workloads?sort=-created");
+  assert.equal(new URL((await asked).url()).searchParams.get("sortBy"), "createdAt");
+  await becomes("descending", () => page.getAttribute("th[aria-sort]", "aria-sort"));
+});
+
 test("Back finds the table where it was left, and a page that is opened begins at its top", async () => {
   const region = page.locator(".table-sheet .scroll"), topOf = () => region.evaluate(e => e.scrollTop);
   await page.setViewportSize({ width: 1440, height: 500 });
