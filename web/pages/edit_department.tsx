@@ -14,6 +14,7 @@ import {
   type UnitBody,
   sendPlanned,
   useQuotaFacts,
+  whyNot,
 } from "./quota_form";
 
 const PATH = "/api/v1/org-unit/departments";
@@ -21,7 +22,11 @@ const PATH = "/api/v1/org-unit/departments";
 export default function EditDepartment({ id }: { id?: string }) {
   const facts = useQuotaFacts(id, PATH, "department");
   return (
-    <QuotaPage title={id ? `Department ${facts.data?.unit?.name ?? ""}` : "New department"} facts={facts}>
+    <QuotaPage
+      title={id ? `Department ${facts.data?.unit?.name ?? ""}` : "New department"}
+      why={whyNot("department", id)}
+      facts={facts}
+    >
       {data => <Form id={id} facts={data} />}
     </QuotaPage>
   );

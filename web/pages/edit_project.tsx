@@ -14,6 +14,7 @@ import {
   type UnitBody,
   sendPlanned,
   useQuotaFacts,
+  whyNot,
 } from "./quota_form";
 
 const PATH = "/api/v1/org-unit/projects";
@@ -21,7 +22,11 @@ const PATH = "/api/v1/org-unit/projects";
 export default function EditProject({ id }: { id?: string }) {
   const facts = useQuotaFacts(id, PATH, "project");
   return (
-    <QuotaPage title={id ? `Project ${facts.data?.unit?.name ?? ""}` : "New project"} facts={facts}>
+    <QuotaPage
+      title={id ? `Project ${facts.data?.unit?.name ?? ""}` : "New project"}
+      why={whyNot("project", id)}
+      facts={facts}
+    >
       {data => <Form id={id} facts={data} />}
     </QuotaPage>
   );

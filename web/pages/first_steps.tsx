@@ -1,12 +1,19 @@
 // What to do with a cluster in which nothing was submitted yet: a project, a first workload, the quick start; each by form
 // and by commands to copy.
 import type { ComponentChildren } from "preact";
+import { get } from "../api";
+import { useData } from "../data";
+import { gpuCount, gpus } from "../format";
 import { Icon } from "../icons";
 import { LinkButton } from "../parts/button";
 import { Code, shell } from "../parts/code";
+import { Facts } from "../parts/pane";
+import { Empty, Loaded } from "../parts/states";
 import { quickStart } from "../pictures/quick_start";
-import { may, session } from "../session";
-import type { Overview, OverviewPool, OverviewProject } from "../types";
+import { sharesByPool, sumParts } from "../pictures/shares";
+import { may, newWorkload, session } from "../session";
+import type { Overview, OverviewPool, OverviewProject, Project } from "../types";
+import { WORDS } from "../words";
 
 const IMAGE = "runai.jfrog.io/demo/quickstart";
 
@@ -89,7 +96,15 @@ function FirstProject({ project, pool, cluster, who }: Found) {
   );
 }
 
-function FirstWorkload({ project, cluster, who }: Found & { project: OverviewProject }) {
+interface First {
+  number: string;
+  title: string;
+  project: { id: string; name: string };
+  cluster: string;
+  who: string;
+}
+
+function FirstWorkload({ number, title, project, cluster, who }: First) {
   const body = {
     name: "first",
     projectId: project.id,
@@ -98,8 +113,8 @@ function FirstWorkload({ project, cluster, who }: Found & { project: OverviewPro
   };
   return (
     <Step
-      number="2"
-      title="Submit a first workload"
+      number={number}
+      title={title}
       action={
         <LinkButton small icon="plus" href={`/workloads/new/training?project=${project.id}`}>
           New training
@@ -140,7 +155,9 @@ export function FirstSteps({ all: { projects = [], nodePools = [], clusters } }:
           </Step>
         )}
         <FirstProject {...found} />
-        {project && maySubmit && <FirstWorkload {...found} project={project} />}
+        {project && maySubmit && (
+          <FirstWorkload {...found} number="2" title="Submit a first workload" project={project} />
+        )}
         {exercise && maySubmit && (
           <Step number="3" title="See a quota at work">
             <p class="soft">{exercise.says}</p>
@@ -150,4 +167,52 @@ export function FirstSteps({ all: { projects = [], nodePools = [], clusters } }:
       </ol>
     </section>
   );
+}
+
+const TEAMS = 20;
+
+/** To a person who has no workload: the first one, and what their projects hold. */
+export function FirstOwn() {
+  const projects = useData("first/projects", abort =>
+    get("/api/v1/org-unit/projects", { sortBy: "name", limit: TEAMS }, { signal: abort }).then(a => a.projects ?? []),
+  );
+  const list = projects.data ?? [],
+    project = list.find(p => sumOf(p).quota > 0) ?? list[0];
+  return (
+    <section aria-labelledby="h-first">
+      <div class="empty">
+        <h2 id="h-first">You have run nothing yet</h2>
+      </div>
+      <Loaded of={projects} what="Your projects" rows={4}>
+        {() =>
+          project ? (
+            <ol class="first-steps">
+              {newWorkload() && (
+                <FirstWorkload
+                  number="1"
+                  title={`New workload in ${project.name}`}
+                  project={project}
+                  cluster={project.clusterId}
+                  who={session.value.who?.name ?? ""}
+                />
+              )}
+              <Step number={newWorkload() ? "2" : "1"} title="What the team holds">
+                <Facts rows={list.map(p => [p.name, shareLine(p)])} />
+              </Step>
+            </ol>
+          ) : (
+            <Empty>No project is open to you. {WORDS.askFor}</Empty>
+          )
+        }
+      </Loaded>
+    </section>
+  );
+}
+
+const sumOf = (project: Project) => sumParts(Object.values(sharesByPool(project)));
+function shareLine(project: Project) {
+  const { held, quota, more, owed } = sumOf(project),
+    waits = owed + more;
+  const of = Number.isFinite(quota) ? `of ${gpuCount(quota)}` : "GPUs, quota unlimited";
+  return `${gpus(held)} ${of} held${waits > 0 ? `, ${gpus(waits)} waiting` : ""}`;
 }

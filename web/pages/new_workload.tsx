@@ -70,14 +70,10 @@ export default function NewWorkload({ kind }: { kind: string }) {
 function New({ kind }: { kind: FormKind }) {
   const { query } = route.value;
   const at = useRef(""); // the project chosen in the form, for the form of another kind
-  const facts = useData(`new/${kind}/${query.copy ?? ""}`, abort => known(kind, query, abort), [
-    "asset",
-    "project",
-    "nodepool",
-    "queue",
-  ]);
   const able = kindsToMake(),
     choices = CHOICES.filter(c => c.value === kind || able.includes(c.value));
+  const question = able.includes(kind) ? `new/${kind}/${query.copy ?? ""}` : null;
+  const facts = useData(question, abort => known(kind, query, abort), ["asset", "project", "nodepool", "queue"]);
   const change = (other: FormKind) => {
     const project = at.current || query.project;
     return go(`/workloads/new/${other}${project ? `?project=${project}` : ""}`);
@@ -87,9 +83,11 @@ function New({ kind }: { kind: FormKind }) {
       <div class="kind-row">
         <Seg label="Kind" options={choices} value={kind} onChange={change} />
       </div>
-      {!able.includes(kind) ? (
+      {question === null ? (
         <section class="sheet">
-          <Empty>{WORDS.noRight(`create ${kind === "distributed" ? "training" : kind}s`)}</Empty>
+          <Empty>
+            {WORDS.noRight(`create ${kind === "distributed" ? "training" : kind}s`)} {WORDS.askFor}
+          </Empty>
         </section>
       ) : facts.error && !facts.data ? (
         <Fault error={facts.error} retry={facts.reload} what="The form" />

@@ -9,7 +9,7 @@ import { Code, curl } from "../parts/code";
 import { choose } from "../parts/dialog";
 import { Problem, Section, SelectField, TextField, useForm } from "../parts/form";
 import { Page } from "../parts/page";
-import { Fault, Loading } from "../parts/states";
+import { Empty, Fault, Loading } from "../parts/states";
 import { type Bound, type Sizes, isOverPools, quotaIn, raised, raisesOf, warnings } from "../pictures/promises";
 import { effectsOf, isLoss, quotaQuestion, sayEffect } from "../pictures/quota_effect";
 import {
@@ -91,8 +91,15 @@ function whyQuotaStays(unit: Unit | null, word: Word, places: Places, settings: 
 // What every quota form asks for: pools, ranks, departments, projects, GPUs and node types of each pool, and the unit itself.
 export type QuotaFacts = NonNullable<ReturnType<typeof useQuotaFacts>["data"]>;
 
+/** Why there is no form, or "": node pools are its rows. Who may only not create reads it, and finds its button off. */
+export function whyNot(word: Word, id?: string) {
+  const right = missing(id ? "update" : "create", word),
+    unread = missing("read", "nodepools");
+  return (id || unread) && (right || unread);
+}
+
 export function useQuotaFacts(id: string | undefined, unitPath: UnitPath, word: Word) {
-  return useData(`quota/${unitPath}/${id ?? "new"}`, async abort => {
+  return useData(whyNot(word, id) ? null : `quota/${unitPath}/${id ?? "new"}`, async abort => {
     const one = { signal: abort },
       all = { signal: abort, most: 10000 }; // sums of a cut list would be wrong
     const [pools, ranks, departments, projects, nodes, settings, places, unit] = await Promise.all([
@@ -130,14 +137,22 @@ export function useQuotaFacts(id: string | undefined, unitPath: UnitPath, word: 
 
 interface PageProps {
   title: string;
+  /** Why the account may not use it, or "". */
+  why: string;
   facts: Data<QuotaFacts>;
   children: (facts: QuotaFacts) => ComponentChildren;
 }
 
-export function QuotaPage({ title, facts, children }: PageProps) {
+export function QuotaPage({ title, why, facts, children }: PageProps) {
   return (
     <Page title={title} action={null}>
-      {facts.data ? (
+      {why ? (
+        <section class="sheet">
+          <Empty>
+            {why} {WORDS.askFor}
+          </Empty>
+        </section>
+      ) : facts.data ? (
         children(facts.data)
       ) : facts.error ? (
         <Fault error={facts.error} retry={facts.reload} what="The form" />

@@ -13,11 +13,12 @@ import { SavedViews } from "../parts/saved_views";
 import { ProjectName, Status } from "../parts/status";
 import { type Column, Table, openHref } from "../parts/table";
 import { route } from "../router";
-import { newWorkload, scope, scopeFilter } from "../session";
+import { newWorkload, scope, scopeFilter, session } from "../session";
 import type { Workload } from "../types";
 import { PHASES, TYPES } from "../words";
 import { canRun, canStop, endHere, remove, run, stop, underWay, whyNot } from "../workload_actions";
 import { ConnectionCount, Connections } from "./connections";
+import { FirstOwn } from "./first_steps";
 import { QuickTabs } from "./quick_tabs";
 import { WorkloadPane } from "./workload_pane";
 import { Pods, podsOf } from "./workload_pods";
@@ -307,6 +308,10 @@ const EMPTY = () => (
   </>
 );
 
+// Who looks at their own alone and has none is told how to begin.
+const noneOf = (filters: string[], search: string) =>
+  filters.join() === `submittedBy==${session.value.who?.name}` && !search && !scope.value ? <FirstOwn /> : null;
+
 export default function Workloads() {
   const id = route.value.query.open;
   const filterBy = scopeFilter("workloads");
@@ -326,6 +331,7 @@ export default function Workloads() {
           }}
           kinds={KINDS}
           columns={COLUMNS}
+          noneOf={noneOf}
           sort="-createdAt"
           searchLabel="Name, project, person"
           hrefOf={w => openHref(w.id)}

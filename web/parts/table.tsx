@@ -92,6 +92,8 @@ interface TableProps<R> {
   bulkFields?: string;
   rowKeys?: Record<string, { say: string; run: (row: R) => void }>;
   empty: ComponentChildren;
+  /** In place of "nothing matches": what to say of these filters. */
+  noneOf?: (filters: string[], search: string) => ComponentChildren;
   tools?: ComponentChildren;
   extra?: ComponentChildren;
   /** Where the server has the rows as a file of its own. */
@@ -180,7 +182,10 @@ export function Table<R extends { id?: string | number; name?: string }>(props: 
       ) : list.rows === undefined ? (
         <Loading rows={8} height={40} />
       ) : !rows.length ? (
-        <NoRows filters={filters.length} search={wanted} empty={empty} />
+        (props.noneOf?.(
+          filters.map(f => f.text),
+          wanted,
+        ) ?? <NoRows filters={filters.length} search={wanted} empty={empty} />)
       ) : (
         <div key="rows" class="scroll" ref={box} tabindex={0} role="region" aria-label={`${caption}, scrolls sideways`}>
           <Rows table={props} list={list} rows={rows} shown={shown} sort={sort} body={body} choice={choice} />
