@@ -30,17 +30,23 @@ def check_signed_in(server, password):
     assert server.sign_in(password=password)
 
 
-def check_whole(server):
-    """The good start shows the password, the teams are there; the one after it changes neither."""
+def start(server):
+    """Until it has said all that a start says, which comes after it is ready; where that begins in the log."""
     begin = len(server.log.read_text())
     server.start()
+    server.wait_for("the last words", lambda: "Try next" in server.log.read_text()[begin:])
+    return begin
+
+
+def check_whole(server):
+    """The good start shows the password, the teams are there; the one after it changes neither."""
+    begin = start(server)
     (password,) = shown(server, begin)
     check_signed_in(server, password)
     projects = {project["name"]: project["id"] for project in server.get("/api/v1/org-unit/projects").json["projects"]}
     assert {"team-a", "team-b"} <= set(projects)
     server.stop()
-    begin = len(server.log.read_text())
-    server.start()
+    begin = start(server)
     assert not shown(server, begin)
     check_signed_in(server, password)
     again = server.get("/api/v1/org-unit/projects").json["projects"]
