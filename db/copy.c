@@ -99,7 +99,14 @@ int db_copy(const char *path, const char *target, struct error *err)
     return copy(path, target, NULL, err);
 }
 
-// Under its name once it is whole.
+// A whole copy gets its name.
+static int put_in_place(const char *part, const char *kept, const char *folder, struct error *err)
+{
+    return rename(part, kept) < 0 || folder_sync(folder) < 0
+               ? error_set(err, ERROR_UNAVAILABLE, "%s: %s", kept, strerror(errno))
+               : 0;
+}
+
 int db_rescue(struct db_conn *conn, struct error *err)
 {
     struct arena arena;
@@ -109,8 +116,8 @@ int db_rescue(struct db_conn *conn, struct error *err)
     const char *kept = arena_printf(&arena, "%s" DB_RESCUED_SUFFIX, path);
     const char *part = arena_printf(&arena, "%s-part", kept);
     int rc = copy_from(conn, part, err);
-    if (rc == 0 && (rename(part, kept) < 0 || folder_sync(folder) < 0))
-        rc = error_set(err, ERROR_UNAVAILABLE, "%s: %s", kept, strerror(errno));
+    if (rc == 0)
+        rc = put_in_place(part, kept, folder, err);
     arena_done(&arena);
     return rc;
 }
@@ -134,13 +141,7 @@ static int keep_copy(const char *path, const char *folder, const char *part, con
     if (db_copy_bytes(path, &bytes, err) < 0 || db_check_room(folder, 2 * bytes, err) < 0 ||
         copy(path, part, opening, err) < 0)
         return -1;
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int rc = fd < 0 || rename(part, kept) < 0 || fsync(fd) < 0
-                 ? error_set(err, ERROR_UNAVAILABLE, "%s: %s", kept, strerror(errno))
-                 : 0;
-    if (fd >= 0)
-        close(fd);
-    return rc;
+    return put_in_place(part, kept, folder, err);
 }
 
 int db_copy_before_migration(const char *path, int number, struct db_opening *opening, struct error *err)

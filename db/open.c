@@ -74,18 +74,6 @@ const char *db_use_text(enum db_use use)
     return TEXTS[use];
 }
 
-static int read_value(struct db_conn *conn, const char *sql, int64_t *out_value, struct error *err)
-{
-    sqlite3_stmt *stmt;
-    if (db_prepare_once(conn, sql, &stmt, err) < 0)
-        return -1;
-    int rc = db_step(conn, stmt, err);
-    if (rc > 0)
-        *out_value = db_column_int(stmt, 0);
-    db_release(conn, stmt);
-    return rc < 0 ? -1 : 0;
-}
-
 // Foreign keys are off while a migration runs, so that it may make a table again; here they are looked at.
 static int check_references(struct db_conn *conn, struct error *err)
 {
@@ -148,7 +136,7 @@ static int check_unfinished(struct db_conn *conn, bool *out_is_unfinished, struc
         "') AND NOT EXISTS (SELECT 1 FROM users WHERE last_login_ms > 0) "
         "AND NOT EXISTS (SELECT 1 FROM service_accounts) AND NOT EXISTS (SELECT 1 FROM workloads)";
     int64_t is_unfinished = 0;
-    int rc = read_value(conn, SQL, &is_unfinished, err);
+    int rc = db_read_number(conn, SQL, &is_unfinished, err);
     *out_is_unfinished = is_unfinished != 0;
     return rc;
 }
@@ -195,8 +183,8 @@ static int apply_all(struct db_conn *conn, int64_t version, bool is_unfinished, 
 static int migrate(struct db_conn *conn, struct db_opening *opening, struct error *err)
 {
     int64_t application = 0, version = 0;
-    if (read_value(conn, "PRAGMA application_id", &application, err) < 0 ||
-        read_value(conn, "PRAGMA user_version", &version, err) < 0)
+    if (db_read_number(conn, "PRAGMA application_id", &application, err) < 0 ||
+        db_read_number(conn, "PRAGMA user_version", &version, err) < 0)
         return -1;
     if (application != DB_APPLICATION_ID && (application != 0 || version != 0))
         return error_set(err, ERROR_INVALID, "not a prorata database");
@@ -266,7 +254,7 @@ static int check_tables(const char *path, struct error *err)
     int64_t version = 0;
     if (connection_open(&conn, path, true, err) < 0)
         return -1;
-    int rc = read_value(&conn, "PRAGMA user_version", &version, err);
+    int rc = db_read_number(&conn, "PRAGMA user_version", &version, err);
     connection_close(&conn);
     if (rc < 0 || version > 0)
         return rc;
