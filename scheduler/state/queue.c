@@ -53,7 +53,7 @@ struct queue_refusal queue_check_quota(const struct queue *queue, struct amounts
         for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
             int64_t deserved = queue->spec->deserved.of[r];
             if (requested.of[r] > 0 && deserved != QUANTITY_UNLIMITED &&
-                deserved < quantity_add(queue->allocated_non_preemptible.of[r], requested.of[r]))
+                deserved < queue->allocated_non_preemptible.of[r] + requested.of[r])
                 return (struct queue_refusal){queue, r, true, requested.of[r]};
         }
     }
@@ -65,8 +65,7 @@ struct queue_refusal queue_check_capacity(const struct queue *leaf, struct amoun
     for (const struct queue *queue = leaf; queue; queue = queue->parent) {
         for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
             int64_t limit = queue->spec->limit.of[r];
-            if (requested.of[r] > 0 && limit != QUANTITY_UNLIMITED &&
-                limit < quantity_add(queue->allocated.of[r], requested.of[r]))
+            if (requested.of[r] > 0 && limit != QUANTITY_UNLIMITED && limit < queue->allocated.of[r] + requested.of[r])
                 return (struct queue_refusal){queue, r, false, requested.of[r]};
         }
     }

@@ -15,10 +15,10 @@ enum resource fairness_refuses(struct cycle *cycle, const struct pool *pool, str
     const struct queue *queue = cycle_queue(pool, workload);
     struct amounts requested = unit_amounts(cycle, workload, pool->smallest_gpu_memory_mib);
     for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
-        if (quantity_add(queue->allocated.of[r], requested.of[r]) > queue->fair_share.of[r])
+        if (queue->allocated.of[r] + requested.of[r] > queue->fair_share.of[r])
             return r;
         if (!workload->spec->preemptible &&
-            quantity_add(queue->allocated_non_preemptible.of[r], requested.of[r]) > queue->spec->deserved.of[r])
+            queue->allocated_non_preemptible.of[r] + requested.of[r] > queue->spec->deserved.of[r])
             return r;
     }
     return RESOURCE_COUNT;
