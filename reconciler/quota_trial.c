@@ -54,16 +54,23 @@ static uint32_t find_department(const struct world *world, int64_t id)
     return SNAPSHOT_NONE;
 }
 
-// Quota in a node pool may change where work of a project goes that names none.
+// Quota in a node pool may change where work of a project goes that names none. *workloads is made where it does.
 static void send_elsewhere(struct present *present, const struct world *world, const struct org_unit *unit,
-                           uint32_t project, struct snapshot_workload *workloads)
+                           uint32_t project, struct snapshot_workload **workloads)
 {
+    const struct snapshot *snapshot = &present->snapshot;
     const struct pool_list *old = &world->project_pools[project];
     struct pool_list list = world_pools_of_text(world, unit->effective_node_pools_json, &present->arena);
-    for (size_t i = 0; i < present->snapshot.workload_count; i++)
-        if (workloads[i].node_pools == old->pools) {
-            workloads[i].node_pools = list.pools;
-            workloads[i].node_pool_count = list.count;
+    if (list.count == old->count && memcmp(list.pools, old->pools, list.count * sizeof(*list.pools)) == 0)
+        return;
+    if (!*workloads && snapshot->workload_count > 0) {
+        *workloads = arena_array(&present->arena, snapshot->workload_count, sizeof(**workloads));
+        memcpy(*workloads, snapshot->workloads, snapshot->workload_count * sizeof(**workloads));
+    }
+    for (size_t i = 0; i < snapshot->workload_count; i++)
+        if ((*workloads)[i].node_pools == old->pools) {
+            (*workloads)[i].node_pools = list.pools;
+            (*workloads)[i].node_pool_count = list.count;
         }
 }
 
@@ -75,17 +82,14 @@ static int change_queues(struct present *present, const struct org_unit *units, 
     const struct snapshot *old = &present->snapshot;
     struct snapshot_project *projects = arena_array(&present->arena, old->project_count, sizeof(*projects));
     struct snapshot_department *departments = arena_array(&present->arena, old->department_count, sizeof(*departments));
-    struct snapshot_workload *workloads = arena_array(&present->arena, old->workload_count, sizeof(*workloads));
+    struct snapshot_workload *workloads = NULL;
     *out_changed = *old;
     if (old->project_count > 0)
         memcpy(projects, old->projects, old->project_count * sizeof(*projects));
     if (old->department_count > 0)
         memcpy(departments, old->departments, old->department_count * sizeof(*departments));
-    if (old->workload_count > 0)
-        memcpy(workloads, old->workloads, old->workload_count * sizeof(*workloads));
     out_changed->projects = projects;
     out_changed->departments = departments;
-    out_changed->workloads = workloads;
     for (size_t i = 0; i < count; i++) {
         const struct org_unit *unit = &units[i];
         bool is_project = unit->kind == ORG_UNIT_PROJECT;
@@ -95,11 +99,13 @@ static int change_queues(struct present *present, const struct org_unit *units, 
                              org_unit_kind_text(unit->kind));
         if (is_project) {
             projects[index].queues = make_queues(present, world, unit, old->projects[index].queues);
-            send_elsewhere(present, world, unit, index, workloads);
+            send_elsewhere(present, world, unit, index, &workloads);
         } else {
             departments[index].queues = make_queues(present, world, unit, old->departments[index].queues);
         }
     }
+    if (workloads)
+        out_changed->workloads = workloads;
     return 0;
 }
 
