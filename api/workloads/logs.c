@@ -67,20 +67,27 @@ struct following {
     bool in_line;
 };
 
-static bool send_piece(struct following *following, char kind, bool has_place, const char *data, size_t length)
+static void make_frame(struct following *following, char kind, const char *place, const char *data, size_t length)
 {
     struct buffer *piece = &following->piece;
-    char place[PLACE_SIZE] = "", head[FRAME_HEAD];
-    if (!following->is_framed)
-        return response_stream_write(following->res, data, length) == 0;
-    following->written_us = timestamp_monotonic_us();
-    if (has_place)
-        snprintf(place, sizeof(place), "%s.%" PRId64 "\n", following->pod.uuid, following->log->position);
+    char head[FRAME_HEAD];
     frame_write_head(kind, strlen(place) + length, head);
     buffer_clear(piece);
     buffer_append(piece, head, FRAME_HEAD);
     buffer_text(piece, place);
     buffer_append(piece, data, length);
+}
+
+static bool send_piece(struct following *following, char kind, bool has_place, const char *data, size_t length)
+{
+    const struct buffer *piece = &following->piece;
+    char place[PLACE_SIZE] = "";
+    if (!following->is_framed)
+        return response_stream_write(following->res, data, length) == 0;
+    following->written_us = timestamp_monotonic_us();
+    if (has_place)
+        snprintf(place, sizeof(place), "%s.%" PRId64 "\n", following->pod.uuid, following->log->position);
+    make_frame(following, kind, place, data, length);
     return response_stream_write(following->res, piece->data, piece->length) == 0;
 }
 
@@ -95,12 +102,9 @@ static bool send_lines(struct following *following)
 // The log goes on, the answer does not.
 static void break_off(struct following *following, const char *why)
 {
-    char head[FRAME_HEAD];
     buffer_clear(&following->piece);
     if (following->is_framed) {
-        frame_write_head('2', strlen(why), head);
-        buffer_append(&following->piece, head, FRAME_HEAD);
-        buffer_text(&following->piece, why);
+        make_frame(following, '2', "", why, strlen(why));
     } else {
         buffer_printf(&following->piece, "%s[the log goes on, this answer breaks off: %s]\n",
                       following->in_line ? "\n" : "", why);

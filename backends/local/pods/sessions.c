@@ -112,12 +112,10 @@ static int call_supervisor(int listen_fd, pid_t supervisor, int pidfd, const cha
     return error_set(err, ERROR_UNAVAILABLE, "the pod's supervisor does not answer");
 }
 
-static int listen_for(int home_fd, const char *uuid)
+static int listen_at(int home_fd, const char *name)
 {
-    char name[sizeof(POD_SESSION_SOCKET) + UUID_SIZE];
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    snprintf(name, sizeof(name), POD_SESSION_SOCKET "%s", uuid);
     snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", home_fd, name);
     (void)unlinkat(home_fd, name, 0); // of the server before
     if (fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 && listen(fd, BACKLOG) == 0)
@@ -127,25 +125,21 @@ static int listen_for(int home_fd, const char *uuid)
     return -1;
 }
 
-static void stop_listening(int home_fd, const char *uuid, int fd)
-{
-    char name[sizeof(POD_SESSION_SOCKET) + UUID_SIZE];
-    snprintf(name, sizeof(name), POD_SESSION_SOCKET "%s", uuid);
-    (void)unlinkat(home_fd, name, 0);
-    close(fd);
-}
-
 // A pod that does not answer holds up nobody but those who ask for the same one.
 static int call(struct local *local, pid_t supervisor, int pidfd, const char *uuid, int *out_fd, struct error *err)
 {
     struct session_call own = {.uuid = uuid};
+    char name[sizeof(POD_SESSION_SOCKET) + UUID_SIZE];
     if (!session_calls_begin(&local->session_calls, &own, ANSWER_MS))
         return error_set(err, ERROR_UNAVAILABLE, "the pod's supervisor does not answer");
-    int fd = listen_for(local->home_fd, uuid);
+    snprintf(name, sizeof(name), POD_SESSION_SOCKET "%s", uuid);
+    int fd = listen_at(local->home_fd, name);
     int rc = fd >= 0 ? call_supervisor(fd, supervisor, pidfd, uuid, out_fd, err)
                      : error_set(err, ERROR_UNAVAILABLE, "the socket for shells in the pod: %s", strerror(errno));
-    if (fd >= 0)
-        stop_listening(local->home_fd, uuid, fd);
+    if (fd >= 0) {
+        (void)unlinkat(local->home_fd, name, 0);
+        close(fd);
+    }
     session_calls_end(&local->session_calls, &own);
     return rc;
 }
