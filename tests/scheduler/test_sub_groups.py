@@ -29,6 +29,13 @@ def on(host):
     return {"nodeSelector": {"host": [host]}}
 
 
+def part_of_y(missing, **more):
+    """Sub-group x stands whole, of y one pod of two; missing: what the other one is."""
+    groups = [{"name": "x", "minPods": 1}, {"name": "y", "minPods": 2}]
+    pods = [pod("w-0", "x", "n0"), pod("w-1", "y", "n0"), pod("w-2", "y", **missing)]
+    return cluster([node("n0", 4)], [project("a", 4)], [work("w", "a", subGroups=groups, pods=pods, **more)])
+
+
 # sentence, cluster, pods that are looked at after the first cycle
 FIRST_CYCLE = [
     # pools
@@ -215,44 +222,14 @@ FIRST_CYCLE = [
     *(
         (
             sentence,
-            cluster(
-                [node("n0", 4)],
-                [project("a", 4)],
-                [
-                    work(
-                        "w",
-                        "a",
-                        minSubGroups=1,
-                        staleSeconds=stale,
-                        subGroups=[{"name": "x", "minPods": 1}, {"name": "y", "minPods": 2}],
-                        pods=[pod("w-0", "x", "n0"), pod("w-1", "y", "n0"), pod("w-2", "y", gpus=9)],
-                    )
-                ],
-            ),
+            part_of_y(missing, minSubGroups=1, staleSeconds=stale),
             {"w-0": ("Running", "n0"), "w-1": (status, "n0")},
         )
-        for sentence, stale, status in (
-            ("a sub-group that is not needed stops alone", 60, "Releasing"),
-            ("not before its grace", 59, "Running"),
+        for sentence, stale, missing, status in (
+            ("a sub-group that is not needed stops alone", 60, {"gpus": 9}, "Releasing"),
+            ("not before its grace", 59, {"gpus": 9}, "Running"),
+            ("nor where one of its pods has succeeded", 60, {"status": "Succeeded", "node": "n0"}, "Running"),
         )
-    ),
-    (
-        "nor where one of its pods has succeeded",
-        cluster(
-            [node("n0", 4)],
-            [project("a", 4)],
-            [
-                work(
-                    "w",
-                    "a",
-                    minSubGroups=1,
-                    staleSeconds=60,
-                    subGroups=[{"name": "x", "minPods": 1}, {"name": "y", "minPods": 2}],
-                    pods=[pod("w-0", "x", "n0"), pod("w-1", "y", "n0"), pod("w-2", "y", status="Succeeded", node="n0")],
-                )
-            ],
-        ),
-        {"w-0": ("Running", "n0"), "w-1": ("Running", "n0")},
     ),
     (
         "a set of sub-groups that is not needed stops with all that stands below it",
@@ -279,20 +256,7 @@ FIRST_CYCLE = [
     ),
     (
         "one that is needed does, non-preemptible or not",
-        cluster(
-            [node("n0", 4)],
-            [project("a", 4)],
-            [
-                work(
-                    "w",
-                    "a",
-                    staleSeconds=60,
-                    preemptibility="non-preemptible",
-                    subGroups=[{"name": "x", "minPods": 1}, {"name": "y", "minPods": 2}],
-                    pods=[pod("w-0", "x", "n0"), pod("w-1", "y", "n0"), pod("w-2", "y", gpus=9)],
-                )
-            ],
-        ),
+        part_of_y({"gpus": 9}, staleSeconds=60, preemptibility="non-preemptible"),
         {"w-0": ("Releasing", "n0"), "w-1": ("Releasing", "n0")},
     ),
     (
