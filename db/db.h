@@ -113,6 +113,8 @@ struct db_companion {
 };
 // For what the calling thread writes from now on; NULL: nothing goes with it. The companion is the caller's.
 void db_accompany(struct db *db, struct db_companion *companion);
+// The same as db_write in a transaction of its own and without the companion: for what may change thousands of rows.
+int db_write_long(struct db *db, db_write_fn fn, void *context, struct error *err);
 // The same as db_write without the companion: for what is kept beside the change that was asked for.
 int db_write_alone(struct db *db, db_write_fn fn, void *context, struct error *err);
 

@@ -377,6 +377,11 @@ int db_write(struct db *db, db_write_fn fn, void *context, struct error *err)
     return rc;
 }
 
+int db_write_long(struct db *db, db_write_fn fn, void *context, struct error *err)
+{
+    return run_write(db, (struct write_job){.fn = fn, .context = context, .err = err, .is_long = true});
+}
+
 int db_write_alone(struct db *db, db_write_fn fn, void *context, struct error *err)
 {
     return run_write(db, (struct write_job){.fn = fn, .context = context, .err = err});

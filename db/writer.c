@@ -94,13 +94,32 @@ static int accompany(struct db_conn *conn, const struct db_companion *companion,
     return companion->fn(conn, count > 0 ? conn->changes + mark : NULL, count, companion->context, err);
 }
 
-// Runs one function in its savepoint. False when the whole transaction is gone.
-static bool run_job(struct writer *writer, struct write_job *job)
+// Begins what undo_job() can take back. The only job of a transaction is taken back with it and has no savepoint:
+// SQLite would keep each page that it changes, and go through all of those after each of its statements.
+static bool begin_job(struct writer *writer, bool is_only)
+{
+    return is_only || exec(writer, "SAVEPOINT job") == SQLITE_OK;
+}
+
+static bool undo_job(struct writer *writer, bool is_only)
+{
+    if (is_only)
+        return exec(writer, "ROLLBACK; BEGIN IMMEDIATE") == SQLITE_OK;
+    return exec(writer, "ROLLBACK TO job; RELEASE job") == SQLITE_OK;
+}
+
+static bool keep_job(struct writer *writer, bool is_only)
+{
+    return is_only || exec(writer, "RELEASE job") == SQLITE_OK;
+}
+
+// Runs one function; what one that failed has written is undone. False when the whole transaction is gone.
+static bool run_job(struct writer *writer, struct write_job *job, bool is_only)
 {
     struct db_conn *conn = &writer->conn;
     size_t mark = conn->change_count;
     conn->present_revision = 0;
-    if (exec(writer, "SAVEPOINT job") != SQLITE_OK)
+    if (!begin_job(writer, is_only))
         return false;
     struct error err = {0};
     job->rc = job->fn(conn, job->context, &err);
@@ -110,14 +129,12 @@ static bool run_job(struct writer *writer, struct write_job *job)
         writer->refused = err.code == ERROR_UNAVAILABLE;
         return false;
     }
-    if (job->rc < 0) {
-        conn->change_count = mark;
-        if (job->err)
-            *job->err = err;
-        if (exec(writer, "ROLLBACK TO job") != SQLITE_OK)
-            return false;
-    }
-    return exec(writer, "RELEASE job") == SQLITE_OK;
+    if (job->rc >= 0)
+        return keep_job(writer, is_only);
+    conn->change_count = mark;
+    if (job->err)
+        *job->err = err;
+    return undo_job(writer, is_only);
 }
 
 static void refuse_group(struct writer *writer, struct write_job *group)
@@ -152,7 +169,7 @@ static void run_transaction(struct writer *writer, struct write_job *group)
     writer->refused = false;
     bool stands = exec(writer, "BEGIN IMMEDIATE") == SQLITE_OK;
     for (struct write_job *job = group; job && stands; job = job->next)
-        stands = run_job(writer, job);
+        stands = run_job(writer, job, job == group && !job->next);
     if (stands && writer->next_revision != before)
         stands = save_revision(writer) == 0;
     if (stands && exec(writer, "COMMIT") == SQLITE_OK) {
@@ -191,7 +208,7 @@ static void tell_listeners(struct writer *writer)
 static struct write_job *take_group(struct writer *writer)
 {
     struct write_job *group = writer->first, *last = group;
-    for (int count = 1; count < WRITER_GROUP && last->next; count++)
+    for (int count = 1; count < WRITER_GROUP && last->next && !group->is_long && !last->next->is_long; count++)
         last = last->next;
     writer->first = last->next;
     if (!writer->first)

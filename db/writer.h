@@ -16,6 +16,7 @@ struct write_job {
     void *context;
     struct error *err;
     struct db_companion *companion; // NULL: none
+    bool is_long;                   // shares its transaction with no other
     int rc;
     bool done;
     pthread_cond_t finished;

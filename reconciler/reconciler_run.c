@@ -261,7 +261,7 @@ static int write_turn(struct reconciler *reconciler, struct turn *turn, const st
                       bool has_expired, struct error *err)
 {
     struct commit commit = {.turn = turn, .figures = changes, .expire_before_ms = has_expired ? turn->now_ms : 0};
-    if (db_write(reconciler->db, commit_write, &commit, err) < 0)
+    if (db_write_long(reconciler->db, commit_write, &commit, err) < 0)
         return -1;
     reconciler->fact_count = 0;
     atomic_store(&reconciler->rows_changed, true); // ours come back by their revision, and others' with them

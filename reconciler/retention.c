@@ -205,7 +205,7 @@ int retention_step(struct retention *retention, const struct retention_options *
                         .was_shrinking = retention->is_shrinking,
                         .shrunk_count = retention->shrunk_count};
     retention->due_ms = now_ms + CHECK_MS;
-    if (db_write(db, write_step, &step, err) < 0)
+    if (db_write_long(db, write_step, &step, err) < 0)
         return err->code == ERROR_UNAVAILABLE ? 0 : -1;
     take_over(retention, &step);
     if (step.is_again)

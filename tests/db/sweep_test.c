@@ -4,7 +4,7 @@
 //
 // The program's own sqlite3_step, sqlite3_exec and sqlite3_extended_errcode stand in front of the library's. A
 // statement fails in two ways: alone, and as on a full disk, where SQLite has rolled the transaction back before it
-// says so; then those of the transaction fail in turn as well: BEGIN, SAVEPOINT, the revision, COMMIT.
+// says so; then those of the transaction fail in turn as well: BEGIN, the revision, COMMIT.
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -29,7 +29,7 @@ static struct {
     _Atomic int64_t left; // statements until one fails; 0: none does
     _Atomic int64_t seen;
     enum fault fault;
-    bool is_inside; // of a write function: between its savepoint and the companion, which is the last
+    bool is_inside; // of a write function: between BEGIN and the companion, which is the last
     bool is_told;   // the code that the library would have
     bool in_exec;
 } state;
@@ -77,6 +77,9 @@ int sqlite3_step(sqlite3_stmt *stmt)
     if (!real)
         *(void **)&real = of_library("sqlite3_step");
     sqlite3 *handle = sqlite3_db_handle(stmt);
+    const char *sql = sqlite3_sql(stmt); // NULL: the library's own
+    if (sql && strcmp(sql, "UPDATE meta SET value = ?1 WHERE key = 'revision'") == 0)
+        state.is_inside = false;
     bool begins = sqlite3_db_readonly(handle, "main") == 0 && !state.in_exec && !sqlite3_stmt_busy(stmt);
     return begins && fails(handle) ? CODES[state.fault] : real(stmt);
 }
@@ -85,14 +88,14 @@ int sqlite3_exec(sqlite3 *handle, const char *sql, sqlite3_callback callback, vo
 {
     if (sqlite3_db_readonly(handle, "main") != 0)
         return exec_really(handle, sql, callback, context, message);
-    if (strncmp(sql, "RELEASE", strlen("RELEASE")) == 0 || strncmp(sql, "ROLLBACK", strlen("ROLLBACK")) == 0)
+    if (strncmp(sql, "COMMIT", strlen("COMMIT")) == 0 || strncmp(sql, "ROLLBACK", strlen("ROLLBACK")) == 0)
         state.is_inside = false;
     if (fails(handle))
         return CODES[state.fault];
     state.in_exec = true;
     int rc = exec_really(handle, sql, callback, context, message);
     state.in_exec = false;
-    state.is_inside = state.is_inside || strncmp(sql, "SAVEPOINT", strlen("SAVEPOINT")) == 0;
+    state.is_inside = state.is_inside || strncmp(sql, "BEGIN", strlen("BEGIN")) == 0;
     return rc;
 }
 
