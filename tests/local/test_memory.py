@@ -58,7 +58,8 @@ def left_cgroups(uuid):
         path
         for kind in ("cgroup", "cgroup2")
         for line in mounts(kind)
-        for path in pathlib.Path(line[1]).glob(f"**/{uuid}")
+        for path, _, _ in os.walk(line[1])  # passes over what others remove meanwhile
+        if os.path.basename(path) == uuid
     ]
 
 
