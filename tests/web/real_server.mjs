@@ -43,7 +43,11 @@ export async function signIn(page, url) {
   await page.fill("#username", ADMIN);
   await page.fill("#password", PASSWORD);
   await page.keyboard.press("Enter");
-  await page.waitForSelector("nav.side:visible, nav.tabbar:visible");
+  try {
+    await page.waitForSelector("nav.side:visible, nav.tabbar:visible");
+  } catch (error) {
+    throw new Error(`not signed in; the page says: ${await page.locator("body").innerText()}`, { cause: error });
+  }
 }
 
 // The server's own word, with the page's session.
