@@ -24,10 +24,11 @@ GRAVE = re.compile(
 
 
 class Failure:
-    """test: what its runner calls it; target: what the runner is given to run it alone; text: all that it said."""
+    """test: what its runner calls it; target: what the runner is given to run it alone; text: all that it said; cause:
+    what failed, the same for all tests of a file whose beginning did."""
 
-    def __init__(self, stage, test, target, text):
-        self.stage, self.test, self.target, self.text = stage, test, target, text
+    def __init__(self, stage, test, target, text, cause=None):
+        self.stage, self.test, self.target, self.text, self.cause = stage, test, target, text, cause or test
 
     @property
     def sentence(self):
@@ -73,13 +74,14 @@ def in_tap(stage, text):
                 f"{place['file']}: {found['name']}",
                 place["file"],
                 error["said"].strip().strip("'") if error else "",
+                cause=place["file"] if "failureType: 'hookFailed'" in found["text"] else None,
             )
 
 
 def may_be_tried(failed):
     """Whether all failing tests of a run may be tried again; failed: its stages that did not pass."""
     failures = [failure for stage in failed for failure in stage.failures]
-    return 0 < len(failures) <= MOST and all(
+    return 0 < len({failure.cause for failure in failures}) <= MOST and all(
         stage.failures
         and not any(NEVER.search(failure.test) for failure in stage.failures)
         and not GRAVE.search(stage.log.read_text(errors="replace"))

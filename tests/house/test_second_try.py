@@ -131,23 +131,34 @@ def test_a_test_that_is_fine_does_not_wash_off_a_stage_that_broke(folder, capsys
     assert outcome(capsys, broken, in_python("chance", failing_once(folder, "a")))[0] == 1
 
 
-def test_a_file_of_node_is_tried_again_whole(folder, capsys):
+def in_node(folder, tests):
+    """A stage of one file in which `seen` says whether it ran before."""
     path = folder / "tests/web/x.test.mjs"
     path.parent.mkdir(parents=True)
     path.write_text(
         f"""import assert from "node:assert/strict";
 import {{ existsSync, writeFileSync }} from "node:fs";
-import {{ test }} from "node:test";
+import {{ before, test }} from "node:test";
 const seen = existsSync("{folder}/n");
 writeFileSync("{folder}/n", "");
-test("one that stands", () => {{}});
-test("a page has what it has", () => assert.ok(seen, "in sight"));
+{tests}
 """
     )
     stage = stages.node("pages", str(path.relative_to(ROOT)), runner="node")
     stage.after = ()
-    status, lines = outcome(capsys, stage)
+    return stage
+
+
+def test_a_file_of_node_is_tried_again_whole(folder, capsys):
+    once = 'test("a page has what it has", () => assert.ok(seen, "in sight"));'
+    status, lines = outcome(capsys, in_node(folder, f'test("one that stands", () => {{}});\n{once}'))
     assert status == 0 and any("x.test.mjs: a page has what it has: in sight" in line for line in lines), lines
+
+
+def test_what_a_file_of_node_begins_with_fails_once_for_all_its_tests(folder, capsys):
+    tests = "".join(f'test("page {i}", () => {{}});\n' for i in range(9))
+    status, lines = outcome(capsys, in_node(folder, f'before(() => assert.ok(seen, "signed in"));\n{tests}'))
+    assert status == 0 and any("page 8: signed in" in line for line in lines), lines
 
 
 def test_the_end_of_a_run_fits_on_a_screen(folder, capsys):
