@@ -14,7 +14,8 @@ struct journal_row {
     int64_t decision_count;
 };
 
-// Cycles of these times, both included, in the order they were written. The list is the arena's.
+// Cycles of these times, both included, in the order they were written. The list is the arena's. The only error: the
+// folder has no segment.
 int journal_list(const char *folder, int64_t from_ms, int64_t to_ms, struct arena *arena, struct journal_row **out_rows,
                  size_t *out_count, struct error *err);
 

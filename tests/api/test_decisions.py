@@ -6,6 +6,15 @@ from test_access import make_caller
 DECISIONS = "/api/v1/scheduler/decisions"
 
 
+def test_before_the_first_cycle_there_are_none(server):
+    server.wait_for("a cycle", lambda: server.get(DECISIONS).json["cycles"])
+    for segment in (server.data / "journal").iterdir():
+        segment.unlink()
+    answer = server.get(DECISIONS)
+    check_answer("get_scheduler_decisions", answer)
+    assert (answer.status, answer.json["cycles"]) == (200, [])
+
+
 def test_a_decision_is_in_the_journal(server):
     server.wait_phase(server.submit("a1", "team-a", gpus=1), "Running")
 
