@@ -36,7 +36,7 @@ class Stage:
     ):
         self.name, self.command, self.given, self.after, self.environment = name, command, given, after, environment
         self.limit_s, self.places, self.runner, self.shares = limit_s, places, runner, shares
-        self.state, self.seconds, self.counts, self.failures = "waits", 0, (0, 0), []
+        self.state, self.seconds, self.cpu_s, self.counts, self.failures = "waits", 0, 0, (0, 0), []
 
     @property
     def log(self):
@@ -165,10 +165,10 @@ def whole():
         # The longest come first, so that none is left alone at the end.
         pages("dashboard in a browser"),
         build(ASAN, "build-asan", "address"),
-        pytest("API and migrations", "build", *on_the_api(*DOORS, *CROWDS), workers=2, after=(BUILD,)),
+        pytest("API and migrations", "build", *on_the_api(*DOORS, *CROWDS), workers=3, after=(BUILD,)),
         pytest("scenarios on every backend", "build", "tests/whole/scenarios", after=(BUILD,), shares=MACHINE),
+        pytest("the local backend", "build", "tests/local", workers=3, after=(BUILD,), shares=MACHINE),
         pytest("the Kubernetes backend", "build-asan", "tests/kubernetes/backend", workers=3, after=(ASAN,)),
-        pytest("the local backend", "build", "tests/local", workers=3, places=2, after=(BUILD,), shares=MACHINE),
         ctest("unit tests, conformance and fuzz corpora", "build-asan", "-LE", "long", after=(ASAN,)),
         ctest("random clusters", "build", "-R", f"^({'|'.join(RANDOM)})_test$", after=(BUILD,)),
         pytest(

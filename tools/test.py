@@ -35,25 +35,27 @@ LAST_LINES = 60  # what is read of a run first
 
 
 def run(stage, command, log):
-    """The exit status of a command in a stage's environment; its output goes to the file log."""
-    code = subprocess.run(
+    """The exit status of a command in a stage's environment, and the seconds of a processor that it took; its output
+    goes to the file log."""
+    process = subprocess.Popen(
         ["timeout", "--kill-after=30", str(stage.limit_s), *command],
         cwd=ROOT,
         stdin=subprocess.DEVNULL,
         stdout=log,
         stderr=subprocess.STDOUT,
-        check=False,
         env={**os.environ, **ENVIRONMENT, **stage.environment},
-    ).returncode
-    if code == 124:
+    )
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode == 124:
         log.write(f"ended after {stage.limit_s} s\n".encode())
-    return code
+    return process.returncode, used.ru_utime + used.ru_stime
 
 
 def run_stage(stage):
     begin = time.monotonic()
     with open(stage.log, "wb") as log:
-        code = run(stage, [*stage.command, *stage.given], log)
+        code, stage.cpu_s = run(stage, [*stage.command, *stage.given], log)
     stage.seconds = time.monotonic() - begin
     stage.counts = counts_in(stage.log.read_text(errors="replace"))
     stage.state = "passed" if code == 0 else "FAILED"
@@ -131,7 +133,7 @@ def try_again(stages):
             of_target = [failure for failure in stage.failures if failure.target == target]
             again, begin = stage.log.with_suffix(".second.log"), time.monotonic()
             with open(again, "wb") as log:
-                code = run(stage, [*stage.command, target], log)
+                code, _ = run(stage, [*stage.command, target], log)
             text = again.read_text(errors="replace")
             good = code == 0 and not second_try.GRAVE.search(text)
             passed += of_target if good else []
@@ -152,7 +154,8 @@ def line_of(stage, passed):
     counts = [f"{good} passed"] if good or bad else []
     counts += [f"{bad - again} failed"] if stage.state == "FAILED" and bad else []
     counts += [f"{again} on the second try"] if again else []
-    return f"{stage.state:8}{stage.seconds:6.0f} s  {stage.name}{': ' if counts else ''}{', '.join(counts)}"
+    took = f"{stage.seconds:6.0f} s {stage.cpu_s:5.0f} CPU-s"
+    return f"{stage.state:8}{took}  {stage.name}{': ' if counts else ''}{', '.join(counts)}"
 
 
 def close(stages, passed, seconds):
