@@ -30,7 +30,7 @@ check: ## The tests that take less than two minutes
 	@tools/deps.sh build test
 	@tools/test.py quick
 
-test-long: ## The same, the three below, long fuzzing, many random clusters, hundreds of rounds of kill -9
+test-long: ## The same, the three below, fuzzing, many random clusters, hundreds of rounds of kill -9
 	@tools/deps.sh build test
 	@tools/test.py long
 

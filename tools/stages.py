@@ -276,7 +276,7 @@ def long():
         ),
         Stage("coverage of the scheduler", "tools/coverage.sh", places=2, **LONG),
         Stage("seeded bugs", "tools/mutate.py", after=(BUILD,), places=2, **LONG),
-        Stage("fuzzing", "tools/fuzz.sh", "600", **LONG),
+        Stage("fuzzing", "tools/fuzz.sh", "120", places=2, **LONG),
     ]
     by_name = {}
     for stage in stages:

@@ -44,8 +44,8 @@ static const char *LIVES[] = {
 static const char *const SHAPES[] = {
     "{\"minSubGroups\":1,\"subGroups\":[{\"name\":\"b\",\"workers\":2},{\"name\":\"a\",\"workers\":2}]}",
     "{\"subGroups\":[{\"name\":\"a\",\"workers\":3,\"minPods\":1},{\"name\":\"b\",\"workers\":1}]}",
-    "{\"subGroups\":[{\"name\":\"top\",\"minSubGroups\":1},{\"name\":\"b\",\"parent\":\"top\",\"workers\":2},"
-    "{\"name\":\"a\",\"parent\":\"top\",\"workers\":2}]}",
+    ("{\"subGroups\":[{\"name\":\"top\",\"minSubGroups\":1},{\"name\":\"b\",\"parent\":\"top\",\"workers\":2},"
+     "{\"name\":\"a\",\"parent\":\"top\",\"workers\":2}]}"),
 };
 
 static void submit(struct story *story)
