@@ -11,10 +11,10 @@ static int show_state(struct call *call)
         if (kube->store.shelves[i].count)
             json_object_set_new(counts, RESOURCES[i].plural, json_integer((json_int_t)kube->store.shelves[i].count));
     return call_answer(call, 200,
-                       json_pack("{s:o,s:I,s:I,s:I,s:i,s:o}", "version", json_sprintf("v%s", kube->version),
+                       json_pack("{s:o,s:I,s:I,s:I,s:i,s:O,s:o}", "version", json_sprintf("v%s", kube->version),
                                  "resourceVersion", (json_int_t)kube->store.number, "compacted",
                                  (json_int_t)kube->store.compacted, "requests", (json_int_t)kube->request_count,
-                                 "watches", kube->watch_count, "objects", counts));
+                                 "watches", kube->watch_count, "refused", kube->refused, "objects", counts));
 }
 
 static int add_faults(struct call *call)

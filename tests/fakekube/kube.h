@@ -32,6 +32,7 @@ struct kube {
     json_t *faults;   // array; under the store's lock, as all below
     json_t *settings; // object
     json_t *requests; // array of what was asked; the newest REQUESTS_MAX
+    json_t *refused;  // array: what the rules of a user did not allow
     int64_t request_count;
     struct watch_order order;
     int watch_count;

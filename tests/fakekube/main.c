@@ -102,6 +102,7 @@ static void prepare(struct kube *kube, const struct options *options)
     kube->faults = json_array();
     kube->settings = json_object();
     kube->requests = json_array();
+    kube->refused = json_array();
     kube_set_version(kube, options->version);
     bulk_add_namespaces(kube);
     bulk_fill(kube, options->nodes, options->gpus, options->pods, options->pod_bytes);
@@ -122,6 +123,7 @@ static void end(struct kube *kube, struct mg_context *context)
     json_decref(kube->faults);
     json_decref(kube->settings);
     json_decref(kube->requests);
+    json_decref(kube->refused);
 }
 
 int main(int argc, char **argv)

@@ -7,6 +7,7 @@
 #include "tests/fakekube/logs.h"
 #include "tests/fakekube/pods.h"
 #include "tests/fakekube/reads.h"
+#include "tests/fakekube/rights.h"
 #include "tests/fakekube/shapes.h"
 #include "tests/fakekube/watches.h"
 #include "tests/fakekube/writes.h"
@@ -41,73 +42,6 @@ static void read_body(struct call *call)
     buffer_done(&body);
 }
 
-// Who the token belongs to: settings.users = {token: {"name": ..., "deny": [{verb, resource, subresource}]}}.
-static const json_t *find_user(struct call *call)
-{
-    const char *header = mg_get_header(call->connection, "Authorization");
-    const char *token = header && strncmp(header, "Bearer ", 7) == 0 ? header + 7 : "";
-    const json_t *users = json_object_get(call->kube->settings, "users");
-    const json_t *user = json_object_get(users, token);
-    if (*token && (user || !users)) {
-        const char *name = json_text_at(user, "name");
-        call->user = name ? arena_strdup(&call->arena, name) : "admin";
-    }
-    return user;
-}
-
-static bool is_denied(const json_t *user, const char *verb, const char *resource, const char *subresource)
-{
-    size_t index;
-    json_t *rule;
-    json_array_foreach(json_object_get(user, "deny"), index, rule) {
-        const char *rule_verb = json_text_at(rule, "verb"), *rule_resource = json_text_at(rule, "resource");
-        const char *rule_subresource = json_text_at(rule, "subresource");
-        if ((!rule_verb || strcmp(rule_verb, verb) == 0) && (!rule_resource || strcmp(rule_resource, resource) == 0) &&
-            strcmp(rule_subresource ? rule_subresource : "", subresource) == 0)
-            return true;
-    }
-    return false;
-}
-
-// RBAC's verb, where ours is finer.
-static const char *rbac_verb(const struct call *call)
-{
-    if (strcmp(call->verb, "bind") == 0 || strcmp(call->verb, "evict") == 0)
-        return "create";
-    return strcmp(call->verb, "log") == 0 ? "get" : call->verb;
-}
-
-static int authorize(struct call *call)
-{
-    const json_t *user = find_user(call);
-    if (!*call->user) {
-        int rc = call_fail(call, 401, "Unauthorized", "Unauthorized");
-        json_object_del(call->value, "details");
-        return rc;
-    }
-    if (call->resource < 0 || !is_denied(user, rbac_verb(call), call_resource(call)->plural, call->subresource))
-        return 0;
-    const char *slash = *call->subresource ? "/" : "";
-    return call_fail(call, 403, "Forbidden",
-                     "%s is forbidden: User \"%s\" cannot %s resource \"%s%s%s\" in API group \"%s\"",
-                     call_resource(call)->plural, call->user, rbac_verb(call), call_resource(call)->plural, slash,
-                     call->subresource, call_resource(call)->group);
-}
-
-int review_access(struct call *call)
-{
-    if (!json_is_object(call->body))
-        return call_fail(call, 400, "BadRequest", "the body of the request is not a SelfSubjectAccessReview");
-    const json_t *asked = json_at(call->body, "spec.resourceAttributes");
-    const char *verb = json_text_at(asked, "verb"), *resource = json_text_at(asked, "resource");
-    const char *subresource = json_text_at(asked, "subresource");
-    bool is_allowed =
-        !is_denied(find_user(call), verb ? verb : "", resource ? resource : "", subresource ? subresource : "");
-    json_t *answer = json_deep_copy(call->body);
-    json_object_set_new(answer, "status", json_pack("{s:b,s:s}", "allowed", is_allowed, "reason", ""));
-    return call_answer(call, 201, answer);
-}
-
 // What no handler knows is answered in plain text, but for resources that the first group lacks.
 static int fail_unknown_path(struct call *call)
 {
@@ -136,7 +70,7 @@ static int answer_path(struct call *call)
         return 0;
     }
     if (strcmp(call->path, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews") == 0)
-        return review_access(call);
+        return rights_review(call);
     return page_answer(call) == 0 ? 0 : fail_unknown_path(call);
 }
 
@@ -194,7 +128,7 @@ static int check_shape(struct call *call)
 static void answer(struct call *call)
 {
     store_lock(&call->kube->store);
-    if (authorize(call) == 0 && check_shape(call) == 0) {
+    if (rights_check(call) == 0 && check_shape(call) == 0) {
         if (call->resource < 0)
             answer_path(call);
         else
@@ -242,13 +176,13 @@ static bool is_stream(const struct call *call)
 // A WebSocket is opened by GET; newer servers ask for the right to create too.
 static int authorize_stream(struct call *call)
 {
-    if (authorize(call) < 0)
+    if (rights_check(call) < 0)
         return -1;
     if (!exec_is(call) || call->kube->traits.minor < EXEC_NEEDS_CREATE_SINCE)
         return 0;
     const char *verb = call->verb;
     call->verb = "create";
-    int rc = authorize(call);
+    int rc = rights_check(call);
     call->verb = verb;
     return rc;
 }

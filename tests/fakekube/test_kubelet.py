@@ -180,6 +180,32 @@ def test_rights_are_refused_and_told_in_advance(fake, namespace):
     fake.settings(users=None)
 
 
+def test_rules_allow_what_they_name_and_nothing_else(fake, namespace):
+    rules = [
+        {"apiGroups": [""], "resources": ["pods", "pods/status"], "verbs": ["get", "patch"]},
+        {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["get"], "namespace": namespace},
+    ]
+    fake.settings(users={"fakekube": {"name": "admin"}, "some": {"name": "some", "rules": rules}})
+    some = {"Authorization": "Bearer some"}
+    path = make(fake, namespace, "a", node="")
+    lease = "/apis/coordination.k8s.io/v1/namespaces/{}/leases/x"
+    asked = {
+        ("GET", path): 200,
+        ("GET", path.rsplit("/", 1)[0]): 403,
+        ("DELETE", path): 403,
+        ("GET", path + "/log"): 403,
+        ("GET", lease.format(namespace)): 404,
+        ("GET", lease.format("default")): 403,
+        ("GET", "/apis/metrics.k8s.io/v1beta1/namespaces/default/pods/a"): 403,
+    }
+    assert {what: fake.ask(*what, headers=some).code for what in asked} == asked
+    assert len(fake.control("GET", "state")["refused"]) == list(asked.values()).count(403)
+    review = {"spec": {"resourceAttributes": {"verb": "get", "resource": "pods", "group": "metrics.k8s.io"}}}
+    where = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    assert fake.ask("POST", where, review, some).json["status"]["allowed"] is False
+    fake.settings(users=None)
+
+
 def test_large_lists_are_gzipped_where_the_client_takes_it(fake):
     fake.control("POST", "fill", {"nodes": 0, "gpus": 0, "pods": 300})
     plain = fake.ask("GET", "/api/v1/namespaces/others/pods").json

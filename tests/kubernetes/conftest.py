@@ -5,9 +5,7 @@ import os
 import pathlib
 
 import pytest
-import yaml
-from kube_clusters import Cluster, RealCluster
-from servers import ROOT
+from kube_clusters import Cluster, RealCluster, rules
 
 REAL = os.environ.get("KUBE_CLUSTER")
 # Rights that no test uses here: kwok's nodes have no kubelet, and some calls follow faults alone.
@@ -18,10 +16,9 @@ ELSEWHERE = {
 
 def given():
     """Verbs and resources of rights.yaml."""
-    for item in yaml.safe_load_all((ROOT / "packaging/kubernetes/rights.yaml").read_text()):
-        for rule in item.get("rules", []):
-            for resource in rule["resources"]:
-                yield from (f"{verb} {resource}" for verb in rule["verbs"])
+    for rule in rules():
+        for resource in rule["resources"]:
+            yield from (f"{verb} {resource}" for verb in rule["verbs"])
 
 
 def asked(entry):

@@ -6,12 +6,23 @@ import runpy
 import time
 
 import pytest
+import yaml
 from case_runner import Api
 from fake_kube import Answer, FakeKube
+from servers import ROOT
 
 make_node = runpy.run_path(str(pathlib.Path(__file__).with_name("cluster")), run_name="cluster")["node"]
 OURS = "labelSelector=prorata.io/instance"
 NODES, GPUS = 2, 4
+RIGHTS = ROOT / "packaging/kubernetes/rights.yaml"
+SERVER = {"token": "server", "name": "system:serviceaccount:prorata:prorata"}
+
+
+def rules():
+    """Those of the shipped roles; a Role's name the namespace in which they count."""
+    for item in yaml.safe_load_all(RIGHTS.read_text()):
+        where = {"namespace": item["metadata"]["namespace"]} if item["kind"] == "Role" else {}
+        yield from ({**rule, **where} for rule in item.get("rules", []))
 
 
 class Views:
@@ -41,11 +52,29 @@ class Views:
 
 
 class Cluster(Views, FakeKube):
-    """The stand-in: two nodes of four GPUs whose pods come and go at once."""
+    """The stand-in: two nodes of four GPUs whose pods come and go at once. The server has the rights of
+    packaging/kubernetes and no others, a test has all."""
 
     def __init__(self, folder):
         super().__init__(folder, "--nodes", NODES, "--gpus", GPUS)
         self.settings(startMs=10, stopMs=10, removeMs=10)
+        assert self.ask("POST", "/api/v1/namespaces", {"metadata": {"name": "prorata"}}).code == 201
+        config = pathlib.Path(self.kubeconfig)
+        words = [("token: fakekube", f"token: {SERVER['token']}"), ("user: admin}", "user: admin, namespace: prorata}")]
+        for old, new in words:
+            assert old in config.read_text()
+            config.write_text(config.read_text().replace(old, new))
+        self.deny()
+
+    def deny(self, *wishes):
+        """The server has the shipped rights but for these."""
+        mine = {"name": SERVER["name"], "rules": list(rules()), "deny": wishes}
+        self.settings(users={"fakekube": {"name": "admin"}, SERVER["token"]: mine})
+
+    def close(self):
+        refused = self.control("GET", "state")["refused"]
+        super().close()
+        assert not refused, f"packaging/kubernetes/rights.yaml lacks {refused}"
 
     def needs_kubelet(self):
         """It has one."""

@@ -31,7 +31,7 @@ def test_doctor_names_the_rights_that_are_missing(kube):
         {"verb": "create", "resource": "pods", "subresource": "binding"},
         {"verb": "get", "resource": "pods", "subresource": "log"},
     ]
-    kube.settings(users={"fakekube": {"name": "prorata", "deny": deny}})
+    kube.deny(*deny)
     status, found = doctor(kube)
     assert status == 1
     assert "problem may not create pods/binding, to give pods their nodes" in found
@@ -64,7 +64,7 @@ def test_doctor_names_a_cluster_without_gpus_or_a_storage_class(kube):
 
 def test_doctor_notes_that_use_cannot_be_read(kube):
     deny = [{"verb": "list", "resource": "pods"}, {"verb": "list", "resource": "nodes"}]
-    kube.settings(users={"fakekube": {"name": "prorata", "deny": deny}})
+    kube.deny(*deny)
     found = doctor(kube)[1]
     assert "note may not list pods, to know the CPU and memory that pods use" in found
     assert "note may not list nodes, to know the CPU and memory that nodes use" in found
