@@ -107,12 +107,24 @@ struct backend_secret_key {
     size_t length;
 };
 
+// A secret that a backend puts into its cluster for a credential.
+struct backend_made_secret {
+    const char *namespace, *name, *project_name;
+};
+
 // The credentials that the server keeps, for the secrets that pods name. Called from any thread of the backend.
 struct backend_vault {
     // The keys, by name, of the credential that stands for a secret in a project: the one of that id, or the nearest
     // one of that name. ERROR_NOT_FOUND: none does; ERROR_UNAVAILABLE: it cannot be opened. Never log a value.
     int (*read)(void *context, const char *project_name, const char *name, struct arena *arena,
                 struct backend_secret_key **out_keys, size_t *out_count, struct error *err);
+    // Before one is made; said again it changes nothing.
+    int (*note)(void *context, const struct backend_made_secret *secret, struct error *err);
+    // Those noted for which no credential stands any more. Texts are the arena's.
+    int (*list_left)(void *context, struct arena *arena, struct backend_made_secret **out_secrets, size_t *out_count,
+                     struct error *err);
+    // It is gone, or somebody else's. Where a credential stands for it again it stays noted.
+    void (*forget)(void *context, const struct backend_made_secret *secret);
     void *context;
 };
 

@@ -3,6 +3,7 @@
 #include "api/access/sealing.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "db/catalog/credentials.h"
 #include "db/db.h"
 #include "db/sealed_columns.h"
@@ -135,7 +136,42 @@ static int read_keys(void *context, const char *project_name, const char *name, 
     return 0;
 }
 
+static int note(void *context, const struct backend_made_secret *secret, struct error *err)
+{
+    const struct credential_vault *vault = context;
+    struct cluster_secret row = {secret->namespace, secret->name, secret->project_name};
+    return db_note_cluster_secret(vault->db, &row, err);
+}
+
+static int list_left(void *context, struct arena *arena, struct backend_made_secret **out_secrets, size_t *out_count,
+                     struct error *err)
+{
+    const struct credential_vault *vault = context;
+    struct cluster_secret *rows;
+    size_t count;
+    struct db_conn *conn = db_acquire(vault->db);
+    int rc = db_list_cluster_secrets_left(conn, arena, &rows, &count, err);
+    db_give_back(vault->db, conn);
+    if (rc < 0)
+        return -1;
+    *out_secrets = arena_alloc(arena, count * sizeof(**out_secrets));
+    *out_count = count;
+    for (size_t i = 0; i < count; i++)
+        (*out_secrets)[i] = (struct backend_made_secret){rows[i].namespace, rows[i].name, rows[i].project_name};
+    return 0;
+}
+
+static void forget(void *context, const struct backend_made_secret *secret)
+{
+    const struct credential_vault *vault = context;
+    struct cluster_secret row = {secret->namespace, secret->name, secret->project_name};
+    struct error err = {0};
+    if (db_forget_cluster_secret(vault->db, &row, &err) < 0)
+        log_write(LOG_WARN, "daemon", "a secret that is gone is asked for again: %s", err.message);
+}
+
 struct backend_vault credential_vault_of(struct credential_vault *vault)
 {
-    return (struct backend_vault){.read = read_keys, .context = vault};
+    return (struct backend_vault){
+        .read = read_keys, .note = note, .list_left = list_left, .forget = forget, .context = vault};
 }

@@ -35,7 +35,7 @@ static const struct right RIGHTS[] = {
     {"", "services", "", "list create delete", false, false, "for distributed work and ports"},
     {"", "persistentvolumeclaims", "", "get create patch", false, false, "for volumes of workloads"},
     {"", "persistentvolumes", "", "get", false, false, "to know which nodes reach a volume"},
-    {"", "secrets", "", "create patch", false, false, "for credentials that the server keeps"},
+    {"", "secrets", "", "create patch delete", false, false, "for credentials that the server keeps"},
     {"", "pods", "status", "patch", false, false, "to tell why a pod waits"},
     {"", "pods", "log", "get", false, false, "to show logs"},
     {"", "pods", "exec", "create get", false, false, "for shells in pods"},

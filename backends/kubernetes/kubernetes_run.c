@@ -65,6 +65,7 @@ static void *attend(void *context)
         pod_steps_attend(kubernetes);
         kube_clearing_expire(kubernetes);
         kube_leftovers_look(kubernetes);
+        kube_secrets_left_look(kubernetes);
         kube_reports_send(kubernetes);
         tell_nodes(kubernetes, &told_us);
         if (kubernetes->has_news && !kubernetes->stopping) {

@@ -83,6 +83,8 @@ struct ordered_pod {
     bool is_bind_refused;          // by the server: unless its object says that it was done all the same
     char reason[64], message[240]; // of the refusal
     char *body;                    // the Pod; NULL: it was not ordered in this run
+    char **secrets;                // names of those that it reads
+    size_t secret_count;
     struct preparation *preparations;
     size_t preparation_count, prepared;
     bool is_changing; // what is prepared next is there, and is to be brought up to date
@@ -127,8 +129,10 @@ struct kubernetes {
     char *holder;
     int64_t finished_ms; // how long a pod that has ended stays
     bool respects_budgets;
-    atomic_int clearings; // calls under way that take away what is left of deleted workloads
-    int64_t cleared_us;   // when pods that have were looked for last
+    atomic_int clearings;     // calls under way that take away what is left of deleted workloads
+    atomic_int secrets_going; // secrets of deleted credentials that are being taken away
+    int64_t secrets_us;       // they are looked for again then
+    int64_t cleared_us;       // when pods that have were looked for last
     bool is_looking_for_leftovers;
     int64_t leftovers_us;            // they are looked for again then
     struct kube_leftover *leftovers; // NULL: there are none to compare with rows
@@ -254,6 +258,9 @@ void kube_leftovers_look(struct kubernetes *kubernetes);
 // clear_unknown of backend_ops.
 bool kube_leftovers_clear(void *backend, const struct backend_known *known);
 void kube_leftovers_done(struct kubernetes *kubernetes);
+
+// kube_secrets_left.c: secrets of deleted credentials. With the lock held, which is given up meanwhile.
+void kube_secrets_left_look(struct kubernetes *kubernetes);
 
 // Those that wait for a time.
 void pod_steps_attend(struct kubernetes *kubernetes);

@@ -45,8 +45,32 @@ void ordered_pods_leave_gang(struct ordered_pod *pod)
         free(gang);
 }
 
+static void forget_secrets(struct ordered_pod *pod)
+{
+    for (size_t i = 0; i < pod->secret_count; i++)
+        free(pod->secrets[i]);
+    free(pod->secrets);
+    pod->secrets = NULL;
+    pod->secret_count = 0;
+}
+
+// Few specifications name any, and to read one costs.
+static void note_secrets(struct ordered_pod *pod, const struct backend_pod *row, struct arena *arena)
+{
+    const char *const *names;
+    forget_secrets(pod);
+    size_t count =
+        row->spec_json && strstr(row->spec_json, "ecret") ? kube_manifest_secret_names(row, arena, &names) : 0;
+    if (count == 0)
+        return;
+    pod->secrets = memory_array(count, sizeof(*pod->secrets));
+    for (; pod->secret_count < count; pod->secret_count++)
+        pod->secrets[pod->secret_count] = memory_strdup(names[pod->secret_count]);
+}
+
 static void destroy(struct ordered_pod *pod)
 {
+    forget_secrets(pod);
     ordered_pods_leave_gang(pod);
     forget_preparations(pod);
     pod_volumes_done(pod);
@@ -98,6 +122,7 @@ static struct ordered_pod *note_pod(struct kubernetes *kubernetes, const struct 
     pod->name = memory_strdup(kube_manifest_pod_name(row, &arena));
     pod->node_name = copy_or_null(row->node_name);
     pod->grace_ms = row->grace_ms;
+    note_secrets(pod, row, &arena);
     arena_done(&arena);
     return pod;
 }
@@ -144,9 +169,13 @@ static int write_secrets(struct kubernetes *kubernetes, const struct backend_pod
         size_t count;
         if (kubernetes->vault->read(kubernetes->vault->context, row->project_name, names[i], arena, &keys, &count,
                                     &why) == 0) {
+            struct backend_made_secret made = {kube_manifest_namespace_of(&kubernetes->site, row, arena), names[i],
+                                               row->project_name};
             json_array_append_new(out_list, kube_manifest_secret(&kubernetes->site, row, names[i], keys, count, arena));
             for (size_t k = 0; k < count; k++)
                 sodium_memzero((char *)keys[k].value, keys[k].length);
+            if (kubernetes->vault->note(kubernetes->vault->context, &made, &why) < 0)
+                return error_set(err, why.code, "the credential %s: %s", names[i], why.message);
         } else if (why.code != ERROR_NOT_FOUND) {
             return error_set(err, why.code, "the credential %s: %s", names[i], why.message);
         }

@@ -204,16 +204,22 @@ static bool must_change_again(int code)
     return code == 0 || code == 401 || code == 429 || code >= 500;
 }
 
+// What is there may be a deleted workload's of the same name, or a deleted credential's, which goes.
+static bool is_going(struct kubernetes *kubernetes, const struct preparation *preparation)
+{
+    return atomic_load(preparation->change ? &kubernetes->secrets_going : &kubernetes->clearings) > 0;
+}
+
 static void take(struct kubernetes *kubernetes, struct ordered_pod *pod, enum pod_call kind,
                  const struct kube_answer *answer)
 {
     bool is_good = kube_answer_is_good(answer), is_there = code_of(answer) == 409;
     switch (kind) {
     case CALL_PREPARE:
-        if (is_there && pod->preparations[pod->prepared].change)
+        if (is_there && is_going(kubernetes, &pod->preparations[pod->prepared]))
+            try_later(pod);
+        else if (is_there && pod->preparations[pod->prepared].change)
             pod->is_changing = true;
-        else if (is_there && atomic_load(&kubernetes->clearings) > 0)
-            try_later(pod); // it may be that of a deleted workload of the same name, which goes
         else if (is_good || is_there)
             pod->prepared++;
         else

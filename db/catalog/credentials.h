@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 struct arena;
+struct db;
 struct db_conn;
 struct error;
 
@@ -23,6 +24,11 @@ struct kept_credential {
     const char *secret_sealed; // for SEALED_CREDENTIAL and uuid
 };
 
+// A secret that a backend puts into its cluster for a credential of that name.
+struct cluster_secret {
+    const char *namespace, *name, *project_name;
+};
+
 // The one that stands for a secret in a project: the one of that uuid, else the one of that name and the nearest scope,
 // of several kinds there the first by kind. 1: found; 0: none; -1: error.
 int db_find_kept_credential(struct db_conn *conn, const char *project_name, const char *secret_name,
@@ -35,3 +41,11 @@ int db_credential_has_secret(struct db_conn *conn, const char *uuid, struct erro
 
 // Inside a write function: NULL takes the secret away.
 int db_set_credential_secret_in(struct db_conn *conn, const char *uuid, const char *secret_sealed, struct error *err);
+
+// That it may be in the cluster from now on; said again it changes nothing.
+int db_note_cluster_secret(struct db *db, const struct cluster_secret *secret, struct error *err);
+// Those noted for which no credential of their project stands any more, by namespace and name.
+int db_list_cluster_secrets_left(struct db_conn *conn, struct arena *arena, struct cluster_secret **out_secrets,
+                                 size_t *out_count, struct error *err);
+// It is in the cluster no more. Where a credential stands for it again meanwhile the note stays.
+int db_forget_cluster_secret(struct db *db, const struct cluster_secret *secret, struct error *err);

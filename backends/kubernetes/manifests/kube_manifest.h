@@ -57,6 +57,8 @@ json_t *kube_manifest_secret(const struct kube_site *site, const struct backend_
 // Of one that is there already: a patch of type KUBE_JSON_PATCH that gives it the data of this one, and that the server
 // refuses (422) where it is not ours or of another kind.
 json_t *kube_manifest_secret_change(const json_t *secret);
+// Likewise a patch that changes nothing: the answer has the secret's uid, and it is refused (422) where it is not ours.
+json_t *kube_manifest_secret_look(const struct kube_site *site);
 
 json_t *kube_manifest_namespace(const struct kube_site *site, const char *project_name, const char *name);
 

@@ -8,6 +8,7 @@
 #include <sodium.h>
 #include <string.h>
 
+#define INSTANCE_PATH "/metadata/labels/prorata.io~1instance"
 #define REGISTRY_KEY ".dockerconfigjson" // what the kubelet signs in to a registry with
 
 enum {
@@ -116,11 +117,16 @@ json_t *kube_manifest_secret(const struct kube_site *site, const struct backend_
                      kube_metadata(site, pod, name, arena), "data", data);
 }
 
+json_t *kube_manifest_secret_look(const struct kube_site *site)
+{
+    return json_pack("[{s:s, s:s, s:s}]", "op", "test", "path", INSTANCE_PATH, "value", site->instance);
+}
+
 json_t *kube_manifest_secret_change(const json_t *secret)
 {
     const json_t *labels = json_object_get(json_object_get(secret, "metadata"), "labels");
-    return json_pack("[{s:s, s:s, s:O}, {s:s, s:s, s:O}, {s:s, s:s, s:O}]", "op", "test", "path",
-                     "/metadata/labels/prorata.io~1instance", "value", json_object_get(labels, KUBE_INSTANCE_LABEL),
-                     "op", "test", "path", "/type", "value", json_object_get(secret, "type"), "op", "replace", "path",
-                     "/data", "value", json_object_get(secret, "data"));
+    return json_pack("[{s:s, s:s, s:O}, {s:s, s:s, s:O}, {s:s, s:s, s:O}]", "op", "test", "path", INSTANCE_PATH,
+                     "value", json_object_get(labels, KUBE_INSTANCE_LABEL), "op", "test", "path", "/type", "value",
+                     json_object_get(secret, "type"), "op", "replace", "path", "/data", "value",
+                     json_object_get(secret, "data"));
 }

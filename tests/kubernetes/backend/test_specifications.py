@@ -1,6 +1,8 @@
 """What a specification asks for reaches the Pod, or is refused or said by name."""
 
 import base64
+import contextlib
+import sqlite3
 
 
 def events_of(server, workload):
@@ -160,3 +162,34 @@ def test_a_secret_follows_its_credential_and_others_stay(server, kube):
     secrets = secrets_of(kube)
     assert password_of(secrets["robot"]) == "new"
     assert password_of(secrets["theirs"]) == "of the cluster"
+
+
+def test_the_secret_of_a_deleted_credential_goes_when_no_pod_reads_it(server, kube):
+    """Also where the server is killed between the deletion and the Secret's; one that is not ours stays."""
+    ids = {
+        name: keep(server, name, "password", {"user": "u", "password": "p"}) for name in ("robot", "other", "theirs")
+    }
+    variables = [{"name": name, "secret": {"name": name, "key": "password"}} for name in ids]
+    workload = server.submit("job", "team-a", 0, spec={"environmentVariables": variables})
+    server.wait_phase(workload, "Running")
+    path = "/api/v1/namespaces/runai-team-a/secrets/theirs"
+    kube.patch(path, {"metadata": {"labels": {"prorata.io/instance": "another"}}})
+    for name in ("robot", "theirs"):
+        assert server.request("DELETE", f"/api/v1/asset/credentials/password/{ids[name]}").status in (202, 204)
+    server.kill()
+    server.start()
+    server.wait_phase(workload, "Running")
+    next_one = server.submit("next", "team-a", 0)
+    server.wait_phase(next_one, "Running")
+    assert sorted(secrets_of(kube)) == ["other", "robot", "theirs"], "a pod reads it"
+    server.delete(f"/api/v1/workloads/trainings/{workload}")
+    server.wait_for("the Secret goes", lambda: "robot" not in secrets_of(kube), seconds=60)
+    assert sorted(secrets_of(kube)) == ["other", "theirs"]
+    server.kill()
+    with contextlib.closing(sqlite3.connect(f"{server.data}/prorata.db")) as database:
+        assert {name for (name,) in database.execute("SELECT name FROM cluster_secrets")} <= {"other", "theirs"}
+        database.execute("DELETE FROM assets WHERE uuid = ?", (ids["other"],))
+        database.execute("DELETE FROM credential_secrets WHERE asset_uuid = ?", (ids["other"],))
+        database.commit()
+    server.start()
+    server.wait_for("the next start removes it", lambda: sorted(secrets_of(kube)) == ["theirs"], seconds=60)
