@@ -92,8 +92,9 @@ struct popped_unit project_units_take(struct cycle *cycle, struct workload *work
 static void insert(struct workload **left, size_t count, struct workload *workload)
 {
     size_t place = workload_place_among_victims(left, count, workload);
-    memmove(left - 1, left, place * sizeof(*left));
-    left[place - 1] = workload;
+    struct workload **begin = left - 1;
+    memmove(begin, left, place * sizeof(*left));
+    begin[place] = workload;
 }
 
 static void mark_taken(struct cycle *cycle, const struct popped_unit *unit)
