@@ -162,13 +162,11 @@ static int finish(struct db_conn *conn, void *context, struct error *err)
     int64_t cluster_id;
     if (db_read_number(conn, "SELECT min(id) FROM clusters", &cluster_id, err) < 0)
         return -1;
-    // Where the demo's units own all GPUs, the default ones own none: quotas add up to what there is.
-    return demo->extras == EXTRAS_NONE ? org_seed_default_quota(conn, cluster_id, err)
-                                       : create_demo_units(conn, demo, cluster_id, err);
+    return create_demo_units(conn, demo, cluster_id, err);
 }
 
 int first_start_finish(struct db *db, enum first_start_extras extras, struct arena *arena, struct error *err)
 {
     struct demo demo = {extras, arena};
-    return db_write(db, finish, &demo, err);
+    return extras == EXTRAS_NONE ? 0 : db_write(db, finish, &demo, err);
 }

@@ -24,5 +24,5 @@ int first_start_seed(struct db *db, struct auth *auth, const char *folder, struc
 int first_start_end(struct db *db, struct error *err);
 // Gives the cluster a name, NULL: this machine's, unless somebody has renamed it. After the folder was claimed.
 int first_start_name_cluster(struct db *db, const char *name, struct error *err);
-// After the nodes are there, on a first start: default quota, and the demo's department and projects.
+// On a first start: the demo's department and projects, with quotas. The units `default` own nothing.
 int first_start_finish(struct db *db, enum first_start_extras extras, struct arena *arena, struct error *err);

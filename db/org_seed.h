@@ -10,6 +10,3 @@ struct error;
 // A write function: to be called inside db_write(). Does nothing where a cluster exists. Gives the cluster's id.
 int org_seed(struct db_conn *conn, const char *cluster_name, const char *version, int64_t now_ms,
              int64_t *out_cluster_id, struct error *err);
-// A write function. Gives the default department and project a GPU quota in each pool of all the pool's GPUs. For the
-// first start, after the nodes are there.
-int org_seed_default_quota(struct db_conn *conn, int64_t cluster_id, struct error *err);

@@ -18,7 +18,7 @@ nodes:
 @pytest.fixture
 def cluster(make_server, folder):
     (folder / "cluster.yaml").write_text(CLUSTER)
-    return make_server("--cluster", str(folder / "cluster.yaml"))
+    return make_server("--cluster", str(folder / "cluster.yaml")).give_default(18)
 
 
 def project(server, name, gpus=8, **extra):

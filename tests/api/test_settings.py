@@ -16,7 +16,7 @@ nodes:
 @pytest.fixture
 def cluster(make_server, folder):
     (folder / "cluster.yaml").write_text(CLUSTER)
-    return make_server("--cluster", str(folder / "cluster.yaml"))
+    return make_server("--cluster", str(folder / "cluster.yaml")).give_default(12)
 
 
 def put(server, key, value):

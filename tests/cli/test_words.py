@@ -2,6 +2,9 @@
 
 import re
 
+import pytest
+from servers import Client
+
 
 def submit(client, name, project="team-a", gpus="1", *more, kind="training"):
     client.run(kind, "submit", name, "-i", "x", "-g", gpus, "-p", project, *more)
@@ -79,6 +82,25 @@ def check_quotas(client, total):
 
 
 def test_the_quick_start_s_quotas_add_up_to_the_cluster(client):
+    check_quotas(client, 4)
+
+
+@pytest.mark.parametrize("backend", [(), ("--backend", "local", "--local-gpus", "4")], ids=["simulated", "local"])
+def test_a_plain_server_gives_no_quota(make_server, folder, backend):
+    """Whose training borrows, whose workspace waits and is told the way out; teams made later own what there is."""
+    client = Client(make_server(*backend), folder / "home").sign_in()
+    check_quotas(client, 0)
+    command = ("-p", "default", "-g", "1", "-i", "none", "--command", "--", "sleep", "600")
+    client.run("training", "submit", "t", *command)
+    client.run("workspace", "submit", "w", *command)
+    client.server.wait_for("t", lambda: "Running" in client.run("describe", "t", "-p", "default"))
+    client.server.wait_for("w", lambda: "Make it preemptible; or raise" in client.run("describe", "w", "-p", "default"))
+    said = client.run("describe", "w", "-p", "default")
+    assert "Non-preemptible work must fit the quota: project default deserves 0 GPUs in node pool default" in said
+    client.run("department", "create", "research", "--gpu-quota", "4")
+    for team in ("team-a", "team-b"):
+        done = client.finish("project", "create", team, "--department", "research", "--gpu-quota", "2")
+        assert done.returncode == 0 and done.stderr == "", done
     check_quotas(client, 4)
 
 

@@ -53,18 +53,6 @@ def test_the_cluster_has_the_machines_name_until_somebody_renames_it(local):
     assert name() == "simulated", "somebody wants it so"
 
 
-@pytest.mark.parametrize(
-    "start, deserved",
-    [([], GPUS), (["--quick-start"], 0)],
-    ids=["all of it", "none where the quick start's projects own it"],
-)
-def test_the_first_quota_is_what_the_machine_has(make_server, start, deserved):
-    server = make_server("--backend", "local", "--local-gpus", str(GPUS), *start)
-    for path, key in (("departments", "departments"), ("projects", "projects")):
-        unit = server.get(f"/api/v1/org-unit/{path}", filterBy="name==default").json[key][0]
-        assert unit["resources"][0]["gpu"]["deserved"] == deserved
-
-
 def test_a_command_runs_with_its_devices_and_variables(local):
     workload = submit(
         local,
