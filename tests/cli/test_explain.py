@@ -109,11 +109,19 @@ def said_to_a_person(client, *words):
     try:
         client.finish(*words, stderr=terminal)
         os.close(terminal)
-        return os.read(leader, 4096).decode().replace("\r\n", "\n")
-    except OSError:  # nothing was written, and nobody has it open any more
-        return ""
+        return read_to_the_end(leader).decode().replace("\r\n", "\n")
     finally:
         os.close(leader)
+
+
+def read_to_the_end(terminal):
+    said = b""
+    try:
+        while piece := os.read(terminal, 4096):
+            said += piece
+    except OSError:  # nobody has it open any more
+        pass
+    return said
 
 
 def test_the_way_out_stands_where_a_person_looks(make_server, folder):
