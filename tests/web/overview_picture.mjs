@@ -28,9 +28,6 @@ const WAIT = [["vision", "clip-ft", "h100", 4, 1], ["vision", "sweep", "h100", 2
 
 async function fill({ ask, all }) {
   const [{ uuid: clusterId }] = await ask("GET", "/api/v1/clusters"), { nodepools } = await ask("GET", "/api/v1/node-pools"), ids = {};
-  const { projects: [first] } = await ask("GET", "/api/v1/org-unit/projects");
-  for (const { gpu } of first.resources) gpu.deserved = 0; // the server's first project has a quota of all GPUs
-  await ask("PATCH", `/api/v1/org-unit/projects/${first.id}/resources`, first.resources);
   const pools = ["default", "h100"].map(name => ({ id: nodepools.find(p => p.name === name).id, name }));
   const resources = quotas => pools.map((nodePool, i) => ({ nodePool, gpu: { deserved: quotas[i], overQuotaWeight: 2 } }));
   for (const [name, projects] of Object.entries(DEPARTMENTS)) {
