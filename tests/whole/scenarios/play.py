@@ -142,14 +142,14 @@ class Play:
         }
         return {k: v for k, v in {**entry, "rank": queue.get("rank")}.items() if v}
 
-    def give_default_units_all(self):
-        """What the other backends do, who know their nodes before the units are made."""
-        for kind in ("departments", "projects"):
-            (unit,) = self.server.get(f"/api/v1/org-unit/{kind}").json[kind]
-            pool = {"id": self.pools["default"], "name": "default"}
-            entry = {"nodePool": pool, **self.queue({"gpus": self.scenario.gpus})}
-            path = f"/api/v1/org-unit/{kind}/{unit['id']}/resources"
-            self.answered(self.server.request("PATCH", path, [entry]))
+    def give_the_department_all(self):
+        """Projects that name no department are in the default one, which a new server gives nothing."""
+        (unit,) = self.server.get("/api/v1/org-unit/departments").json["departments"]
+        entry = {
+            "nodePool": {"id": self.pools["default"], "name": "default"},
+            **self.queue({"gpus": self.scenario.gpus}),
+        }
+        self.answered(self.server.request("PATCH", f"/api/v1/org-unit/departments/{unit['id']}/resources", [entry]))
 
     def set_up(self):
         server = self.server
@@ -158,8 +158,7 @@ class Play:
         self.pools = {p["name"]: p["id"] for p in server.get("/api/v1/node-pools").json["nodepools"]}
         if self.scenario.pool:
             self.pool({"name": "default", **self.scenario.pool})
-        if self.kube:
-            self.give_default_units_all()
+        self.give_the_department_all()
         self.units = {}
         for kind, units in (("departments", self.scenario.departments), ("projects", self.scenario.projects)):
             for unit in units:
