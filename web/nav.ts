@@ -11,6 +11,8 @@ export interface NavPage {
   resource?: string;
   /** Of one of these, if not of one. */
   anyOf?: string[];
+  /** What documents call it besides: Find anything knows it by that, too. */
+  also?: string;
   count?: "workloads" | "projects" | "departments" | "nodes" | "nodePools";
 }
 
@@ -72,7 +74,7 @@ export const NAV: { group: string; pages: NavPage[] }[] = [
       { label: "Roles", href: "/access/roles", icon: "check", resource: "roles" },
       { label: "Identity", href: "/access/identity", icon: "out", resource: "security-settings" },
       { label: "Policies", href: "/policies", icon: "rule", resource: "policies" },
-      { label: "Settings", href: "/settings", icon: "cols", resource: "settings" },
+      { label: "Settings", href: "/settings", icon: "cols", resource: "settings", also: "general settings" },
       { label: "Audit", href: "/audit", icon: "edit", resource: "events-history" },
     ],
   },

@@ -180,6 +180,9 @@ export function gaveWay({ lostSeconds, gpus: given, beneficiary, beneficiaryId, 
   return `Stopped after ${duration(lostSeconds)} and ${to ? `yielded ${gpuCount(given)} to ${to}` : `gave back ${gpuCount(given)}`}.`;
 }
 
+/** Of the over-quota weights that documents have words for, from 0. */
+export const WEIGHT_WORDS = ["lowest", "low", "medium", "high"];
+
 // "MediumLow" -> "medium low", wherever a rank is shown.
 export const rankWord = (name: string) =>
   String(name)

@@ -2,7 +2,7 @@
 import { post } from "../api";
 import { plural } from "../format";
 import { Icon, type IconName } from "../icons";
-import { Because } from "../parts/because";
+import { Because, NotAsked } from "../parts/because";
 import { type Effect, hit, isLoss, sayEffect } from "../pictures/quota_effect";
 import { closed } from "../pictures/what_if";
 import type { WhatIfQuotaAnswer } from "../types";
@@ -26,8 +26,15 @@ const LOOKS: Record<WhatIfQuotaAnswer["verdict"], [tone: string, icon: IconName]
   Losses: ["warn", "back"],
 };
 
-export function QuotaVerdict({ answer, asking }: ReturnType<typeof useAnswer<WhatIfQuotaAnswer>>) {
-  if (!answer && !asking) return null;
+export function QuotaVerdict({ answer, asking, why, again }: ReturnType<typeof useAnswer<WhatIfQuotaAnswer>>) {
+  if (!answer && !asking)
+    return (
+      again && (
+        <section class="verdict-box" aria-live="polite">
+          <NotAsked why={why} again={again} />
+        </section>
+      )
+    );
   const [tone, icon]: [string, IconName] = answer ? LOOKS[answer.verdict] : ["off", "half"];
   const until = answer?.holdsUntil && `That holds until ${answer.holdsUntil}; then a protection or a delay ends`;
   return (

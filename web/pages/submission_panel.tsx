@@ -3,7 +3,7 @@
 // why, and the sums it would start from.
 import { gpuCount, gpus } from "../format";
 import { Icon, type IconName } from "../icons";
-import { Because, Expected } from "../parts/because";
+import { Because, Expected, NotAsked } from "../parts/because";
 import { Button } from "../parts/button";
 import { Code, curl } from "../parts/code";
 import { Fixes } from "../parts/fixes";
@@ -18,7 +18,6 @@ import { closed, isExpected, valuesOfFix, verdictOf } from "../pictures/what_if"
 import type { Project, WhatIfAnswer, WhatIfFix } from "../types";
 import type { Facts } from "./new_workload";
 import { Facts as FactList } from "../parts/pane";
-import { WORDS } from "../words";
 import type { useWhatIf } from "./what_if";
 
 // What the form asks for, held against what stands: {pool, before, pods, each, all, firm}.
@@ -167,21 +166,6 @@ function Numbers({ kind, sums, before }: { kind: FormKind; sums: Sums; before: P
         ]}
       />
     </section>
-  );
-}
-
-// In place of a verdict that the scheduler did not give: why, and once more. The sums below stand without it.
-function NotAsked({ why, again }: Asked["whatIf"]) {
-  return (
-    <Because icon="info" tone="off" one={WORDS.notAsked(why)}>
-      {again && (
-        <p class="two">
-          <Button small icon="refresh" onClick={again}>
-            Try again
-          </Button>
-        </p>
-      )}
-    </Because>
   );
 }
 

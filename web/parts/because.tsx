@@ -3,8 +3,10 @@ import type { ComponentChildren } from "preact";
 import { now, second } from "../clock";
 import { forecast, iso } from "../format";
 import { Icon, type IconName } from "../icons";
-import type { Forecast } from "../types";
 import { closed } from "../pictures/what_if";
+import type { Forecast } from "../types";
+import { WORDS } from "../words";
+import { Button } from "./button";
 
 interface BecauseProps {
   icon: IconName;
@@ -22,6 +24,21 @@ export function Because({ icon, tone = "", one, two, children }: BecauseProps) {
       {two && <p class="two">{two}</p>}
       {children}
     </div>
+  );
+}
+
+/** In place of a verdict that the scheduler did not give: why, and once more. What stands beside it holds without. */
+export function NotAsked({ why, again }: { why: string; again: (() => void) | null }) {
+  return (
+    <Because icon="info" tone="off" one={WORDS.notAsked(why)}>
+      {again && (
+        <p class="two">
+          <Button small icon="refresh" onClick={again}>
+            Try again
+          </Button>
+        </p>
+      )}
+    </Because>
   );
 }
 

@@ -35,24 +35,29 @@ const OTHER_PAGES: { label: string; href: string; icon: IconName }[] = [
   { label: "About", href: "/about", icon: "info" },
 ];
 
+// The architecture of a training is Standard or Distributed in Run:ai's form.
+const ALSO: Partial<Record<string, string>> = { training: "standard architecture" };
+
 // What needs no server: pages and actions whose label holds every word.
 function local(words: string[]): Result[] {
   const fits = (label: string) => words.every(w => label.toLowerCase().includes(w));
-  const pages = [...allPages(), ...OTHER_PAGES].map(p => ({
+  const isFound = ({ label, also = "" }: { label: string; also?: string }) => fits(`${label} ${also}`);
+  const pages = [...allPages(), ...OTHER_PAGES].filter(isFound).map(p => ({
     group: "Pages",
     label: p.label,
     href: p.href,
     icon: p.icon,
   }));
-  const actions: Result[] = kindsToMake().map(kind => ({
+  const kinds = kindsToMake().filter(kind => isFound({ label: `new ${kind}`, also: ALSO[kind] }));
+  const actions: Result[] = kinds.map(kind => ({
     group: "Actions",
     label: `New ${kind}`,
     href: `/workloads/new/${kind}`,
     icon: kind[0].toUpperCase() + kind.slice(1),
   }));
-  if (may("create", "project"))
+  if (may("create", "project") && fits("New project"))
     actions.push({ group: "Actions", label: "New project", href: "/projects/new", icon: "plus" });
-  return [...pages, ...actions].filter(x => fits(x.label));
+  return [...pages, ...actions];
 }
 
 // "new training in speech": a project named in the words makes an action of its own.

@@ -133,6 +133,14 @@ for (const [width, theme] of [[1440, "light"], [390, "dark"]]) {
   });
 }
 
+for (const [words, found] of [["general settings", "Settings"], ["standard", "New training"], ["analytics", "Analytics"], ["clusters", "Clusters"]])
+  test(`the documents' words are found: ${words}`, async t => {
+    const { page } = await show(t, "/account");
+    await page.getByRole("button", { name: "Find anything" }).click();
+    await page.fill(".find-box input", words);
+    await page.locator(".find-box [role=option]", { hasText: found }).first().waitFor();
+  });
+
 for (const [query, said] of [["q=none-of-them", "Nothing matches the search."], ["f=phase==Unknown", "Nothing matches the filter."], ["f=phase==Failed,name=@zz", "Nothing matches 2 filters."]]) {
   test(`nothing found: ${said}`, async t => {
     const { page } = await show(t, `/workloads?${query}`);

@@ -57,3 +57,24 @@ test("a form with a field that is wrong has no verdict", async t => {
   await verdict(page, /^Not asked: a field that it needs is missing or wrong\.$/);
   assert.equal(await green(page), 0);
 });
+
+test("a quota form says that nobody was asked who would lose, and asks again", async t => {
+  const { page } = await site.show(t, "/account");
+  const ANSWER = { verdict: "NoEffect", sentence: "Nobody is touched", atRest: true, cycles: 2, queues: [], workloads: [] };
+  let status = 503;
+  await page.route(`${WHAT_IF}/quota`, route => route.fulfill({ status, contentType: "application/json", body: JSON.stringify(status === 200 ? ANSWER : { code: status, message: "Too much to do" }) }));
+  await page.goto(site.mock.url + "/projects/1/edit");
+  await page.waitForSelector("#f-description");
+  assert.equal(await page.locator(".verdict-box").count(), 0, "nothing is changed yet");
+  await page.locator("td.quota input").first().fill("1");
+  await verdict(page, /^Not asked: too much to do\.$/);
+  assert.deepEqual(await axe(page), []);
+  for (const [width, theme] of [[390, "dark"], [1440, "light"]]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.evaluate(name => (document.documentElement.dataset.theme = name), theme);
+    await page.screenshot({ path: join(SHOTS, `quota-not-asked-${width}-${theme}.png`), fullPage: true });
+  }
+  status = 200;
+  await page.locator(".verdict-box").getByRole("button", { name: "Try again" }).click();
+  await verdict(page, /^Nobody is touched\.$/);
+});

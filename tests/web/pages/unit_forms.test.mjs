@@ -70,7 +70,10 @@ test("a project has all of it, and a namespace", async () => {
   await page.fill("#f-description", "Cameras");
   await cell("GPUs", "h100").fill("2");
   await cell("Limit", "h100").fill("6");
-  await cell("Weight", "h100").fill("3");
+  for (const [weight, word] of [["0", "lowest"], ["1", "low"], ["2.5", ""], ["", ""], ["3", "high"]]) {
+    await cell("Weight", "h100").fill(weight);
+    await page.locator("td.weight", { has: cell("Weight", "h100") }).locator(".weight-word").filter({ hasText: new RegExp(`^${word}$`) }).waitFor({ state: "attached" });
+  }
   await page.selectOption(`#${await cell("Rank", "h100").getAttribute("id")}`, "High");
   await cell("CPU cores", "h100").fill("16");
   await cell("CPU memory", "h100").fill("64G");
