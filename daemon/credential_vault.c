@@ -154,7 +154,7 @@ static int list_left(void *context, struct arena *arena, struct backend_made_sec
     db_give_back(vault->db, conn);
     if (rc < 0)
         return -1;
-    *out_secrets = arena_alloc(arena, count * sizeof(**out_secrets));
+    *out_secrets = arena_array(arena, count, sizeof(**out_secrets));
     *out_count = count;
     for (size_t i = 0; i < count; i++)
         (*out_secrets)[i] = (struct backend_made_secret){rows[i].namespace, rows[i].name, rows[i].project_name};

@@ -1,6 +1,5 @@
 // What is left of a workload that is deleted: pods that have ended, kept for their logs, and its services. And pods
 // that no row asks for, and which run nowhere.
-#include "backends/kubernetes/client/kube_client.h"
 #include "backends/kubernetes/client/kube_path.h"
 #include "backends/kubernetes/kubernetes_state.h"
 #include "base/buffer.h"
@@ -36,8 +35,8 @@ static void note_cleared(void *context, struct kube_answer *answer)
     atomic_fetch_sub(&kubernetes->clearings, 1);
 }
 
-// By its uid: the next workload of that name may have one of the same name by now.
-void kube_clearing_remove(struct kubernetes *kubernetes, const char *path, const char *uid)
+void kube_clearing_delete(struct kubernetes *kubernetes, const char *path, const char *uid, kube_done_fn done,
+                          void *context)
 {
     json_t *options = kube_manifest_delete(uid, -1);
     char *body = json_dumps(options, JSON_COMPACT);
@@ -47,10 +46,15 @@ void kube_clearing_remove(struct kubernetes *kubernetes, const char *path, const
                              .limit = KUBE_LIMIT_SHORT,
                              .is_repeatable = true,
                              .try_for_ms = -1};
-    atomic_fetch_add(&kubernetes->clearings, 1);
-    kube_client_submit(kubernetes->client, &call, note_cleared, kubernetes);
+    kube_client_submit(kubernetes->client, &call, done, context);
     free(body);
     json_decref(options);
+}
+
+void kube_clearing_remove(struct kubernetes *kubernetes, const char *path, const char *uid)
+{
+    atomic_fetch_add(&kubernetes->clearings, 1);
+    kube_clearing_delete(kubernetes, path, uid, note_cleared, kubernetes);
 }
 
 static void take_list(void *context, struct kube_answer *answer)

@@ -1,7 +1,6 @@
 // Secrets for which no credential stands any more. The server may not ask the cluster which there are, so the vault
 // keeps what was made: a patch that changes nothing, and that fails where the secret is not ours, tells its uid; then
 // it is deleted. One that a pod of ours reads stays until the pod is over.
-#include "backends/kubernetes/client/kube_client.h"
 #include "backends/kubernetes/client/kube_path.h"
 #include "backends/kubernetes/kubernetes_state.h"
 #include "base/buffer.h"
@@ -69,17 +68,7 @@ static void take_look(void *context, struct kube_answer *answer)
     int code = answer->outcome == KUBE_ANSWERED ? answer->status.code : 0;
     const char *uid = kube_answer_is_good(answer) ? kube_text_at(answer->body, "metadata.uid") : "";
     if (*uid) {
-        json_t *options = kube_manifest_delete(uid, -1);
-        char *body = json_dumps(options, JSON_COMPACT);
-        struct kube_call call = {.method = KUBE_DELETE,
-                                 .path = parting->path,
-                                 .body = body,
-                                 .limit = KUBE_LIMIT_SHORT,
-                                 .is_repeatable = true,
-                                 .try_for_ms = -1};
-        kube_client_submit(parting->kubernetes->client, &call, take_deletion, parting);
-        free(body);
-        json_decref(options);
+        kube_clearing_delete(parting->kubernetes, parting->path, uid, take_deletion, parting);
         return;
     }
     if (code == 404 || code == 422) // gone, or somebody else's

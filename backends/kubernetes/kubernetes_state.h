@@ -3,6 +3,7 @@
 #pragma once
 #include "backends/facts.h"
 #include "backends/kubernetes/client/kube_call.h"
+#include "backends/kubernetes/client/kube_client.h"
 #include "backends/kubernetes/kube_index.h"
 #include "backends/kubernetes/kubernetes.h"
 #include "backends/kubernetes/manifests/kube_manifest.h"
@@ -250,7 +251,10 @@ void pod_steps_forget_refusals(struct kubernetes *kubernetes, const struct order
 void pod_steps_clear(struct kubernetes *kubernetes, const char *workload_uuid);
 // Pods that have ended long ago go from the cluster.
 void kube_clearing_expire(struct kubernetes *kubernetes);
-// One object, of that uid.
+// One object, of that uid: the next workload of that name may have one of the same name by now.
+void kube_clearing_delete(struct kubernetes *kubernetes, const char *path, const char *uid, kube_done_fn done,
+                          void *context);
+// The same of what is left of a workload, counted in clearings until it is answered.
 void kube_clearing_remove(struct kubernetes *kubernetes, const char *path, const char *uid);
 
 // kube_leftovers.c: services of deleted workloads that were not cleared. With the lock held.

@@ -54,13 +54,11 @@ static void forget_secrets(struct ordered_pod *pod)
     pod->secret_count = 0;
 }
 
-// Few specifications name any, and to read one costs.
 static void note_secrets(struct ordered_pod *pod, const struct backend_pod *row, struct arena *arena)
 {
     const char *const *names;
     forget_secrets(pod);
-    size_t count =
-        row->spec_json && strstr(row->spec_json, "ecret") ? kube_manifest_secret_names(row, arena, &names) : 0;
+    size_t count = kube_manifest_secret_names(row, arena, &names);
     if (count == 0)
         return;
     pod->secrets = memory_array(count, sizeof(*pod->secrets));

@@ -25,6 +25,9 @@ static void add(struct names *names, const char *name)
 size_t kube_manifest_secret_names(const struct backend_pod *pod, struct arena *arena, const char *const **out_names)
 {
     struct names names = {.arena = arena};
+    *out_names = NULL;
+    if (!pod->spec_json || !strstr(pod->spec_json, "ecret")) // few name any, and to read a specification costs
+        return 0;
     json_t *spec = kube_spec_load(pod, NULL);
     const json_t *storage = json_object_get(spec, "storage"), *item;
     for (size_t i = 0; (item = kube_spec_next(json_object_get(spec, "environmentVariables"), &i));)
