@@ -6,6 +6,7 @@ import os
 import re
 
 from servers import Client
+from shells import read_to_the_end
 
 SUBMIT = ("-i", "runai.jfrog.io/demo/quickstart", "-p")
 
@@ -112,16 +113,6 @@ def said_to_a_person(client, *words):
         return read_to_the_end(leader).decode().replace("\r\n", "\n")
     finally:
         os.close(leader)
-
-
-def read_to_the_end(terminal):
-    said = b""
-    try:
-        while piece := os.read(terminal, 4096):
-            said += piece
-    except OSError:  # nobody has it open any more
-        pass
-    return said
 
 
 def test_the_way_out_stands_where_a_person_looks(make_server, folder):

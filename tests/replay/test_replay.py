@@ -11,6 +11,7 @@ import re
 import subprocess
 
 import pytest
+from shells import read_to_the_end
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PRORATA = os.environ.get("PRORATA", str(ROOT / "build/prorata"))
@@ -410,12 +411,7 @@ def test_a_terminal_sees_a_progress_bar_and_a_file_does_not(tmp_path):
     leader, follower = pty.openpty()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=follower) as process:
         os.close(follower)
-        shown = b""
-        try:
-            while block := os.read(leader, 4096):
-                shown += block
-        except OSError:  # what Linux says at the end of a terminal
-            pass
+        shown = read_to_the_end(leader)
         printed = process.stdout.read()
     os.close(leader)
     assert (process.returncode, printed) == (0, quiet.stdout)

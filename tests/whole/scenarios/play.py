@@ -142,15 +142,6 @@ class Play:
         }
         return {k: v for k, v in {**entry, "rank": queue.get("rank")}.items() if v}
 
-    def give_the_department_all(self):
-        """Projects that name no department are in the default one, which a new server gives nothing."""
-        (unit,) = self.server.get("/api/v1/org-unit/departments").json["departments"]
-        entry = {
-            "nodePool": {"id": self.pools["default"], "name": "default"},
-            **self.queue({"gpus": self.scenario.gpus}),
-        }
-        self.answered(self.server.request("PATCH", f"/api/v1/org-unit/departments/{unit['id']}/resources", [entry]))
-
     def set_up(self):
         server = self.server
         if self.kube:
@@ -158,7 +149,7 @@ class Play:
         self.pools = {p["name"]: p["id"] for p in server.get("/api/v1/node-pools").json["nodepools"]}
         if self.scenario.pool:
             self.pool({"name": "default", **self.scenario.pool})
-        self.give_the_department_all()
+        server.give_default(self.scenario.gpus)  # projects that name no department are in it
         self.units = {}
         for kind, units in (("departments", self.scenario.departments), ("projects", self.scenario.projects)):
             for unit in units:
