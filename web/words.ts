@@ -181,7 +181,8 @@ export function gaveWay({ lostSeconds, gpus: given, beneficiary, beneficiaryId, 
 }
 
 /** Of the over-quota weights that documents have words for, from 0. */
-export const WEIGHT_WORDS = ["lowest", "low", "medium", "high"];
+const WEIGHT_WORDS = ["lowest", "low", "medium", "high"];
+export const weightWord = (weight: number | string) => (weight === "" ? "" : (WEIGHT_WORDS[Number(weight)] ?? ""));
 
 // "MediumLow" -> "medium low", wherever a rank is shown.
 export const rankWord = (name: string) =>

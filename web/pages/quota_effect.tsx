@@ -27,28 +27,26 @@ const LOOKS: Record<WhatIfQuotaAnswer["verdict"], [tone: string, icon: IconName]
 };
 
 export function QuotaVerdict({ answer, asking, why, again }: ReturnType<typeof useAnswer<WhatIfQuotaAnswer>>) {
-  if (!answer && !asking)
-    return (
-      again && (
-        <section class="verdict-box" aria-live="polite">
-          <NotAsked why={why} again={again} />
-        </section>
-      )
-    );
+  const isMissed = !answer && !asking;
+  if (isMissed && !again) return null; // nothing is asked
   const [tone, icon]: [string, IconName] = answer ? LOOKS[answer.verdict] : ["off", "half"];
   const until = answer?.holdsUntil && `That holds until ${answer.holdsUntil}; then a protection or a delay ends`;
   return (
     <section class="verdict-box" aria-live="polite" aria-busy={asking}>
-      <Because
-        icon={icon}
-        tone={tone}
-        one={answer ? closed(answer.sentence) : "Asking the scheduler…"}
-        two={
-          answer && !answer.atRest
-            ? `The cluster is not at rest after ${answer.cycles} cycles: more may follow.`
-            : closed(until)
-        }
-      />
+      {isMissed ? (
+        <NotAsked why={why} again={again} />
+      ) : (
+        <Because
+          icon={icon}
+          tone={tone}
+          one={answer ? closed(answer.sentence) : "Asking the scheduler…"}
+          two={
+            answer && !answer.atRest
+              ? `The cluster is not at rest after ${answer.cycles} cycles: more may follow.`
+              : closed(until)
+          }
+        />
+      )}
     </section>
   );
 }

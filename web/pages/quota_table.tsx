@@ -4,7 +4,7 @@ import { Icon } from "../icons";
 import { type Promised, type Sizes, borrowers, lenders } from "../pictures/promises";
 import type { Effect } from "../pictures/quota_effect";
 import { CELLS, type CellName, type QuotaRow, cellPath, type division } from "../pictures/quota_form";
-import { WEIGHT_WORDS, rankWord } from "../words";
+import { rankWord, weightWord } from "../words";
 import { Effects } from "./quota_effect";
 import type { Fields } from "./unit_rules";
 
@@ -155,9 +155,7 @@ function Cell({ cell, row, f, set, ranks }: CellProps) {
         placeholder={NOTHING[cell]}
         onInput={e => f.onValue(clean(e.currentTarget.value))}
       />
-      {cell === "weight" && (
-        <span class="weight-word muted small">{WEIGHT_WORDS[Number(row.weight || NaN)] ?? ""}</span>
-      )}
+      {cell === "weight" && <span class="weight-word muted small">{weightWord(row.weight)}</span>}
     </>
   );
 }

@@ -2,8 +2,8 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { type Options, get } from "../api";
-import { Icon, type IconName } from "../icons";
-import { allPages } from "../nav";
+import { Icon } from "../icons";
+import { type NavPage, allPages } from "../nav";
 import { go } from "../router";
 import { kindsToMake, may } from "../session";
 import { TYPES } from "../words";
@@ -27,9 +27,10 @@ interface Result {
   note?: string;
   icon?: string;
   swatch?: string;
+  also?: string;
 }
 
-const OTHER_PAGES: { label: string; href: string; icon: IconName }[] = [
+const OTHER_PAGES: NavPage[] = [
   { label: "Deleted workloads", href: "/workloads/deleted", icon: "trash" },
   { label: "Account", href: "/account", icon: "person" },
   { label: "About", href: "/about", icon: "info" },
@@ -38,26 +39,26 @@ const OTHER_PAGES: { label: string; href: string; icon: IconName }[] = [
 // The architecture of a training is Standard or Distributed in Run:ai's form.
 const ALSO: Partial<Record<string, string>> = { training: "standard architecture" };
 
-// What needs no server: pages and actions whose label holds every word.
+// What needs no server: pages and actions whose label, or what documents call them besides, holds every word.
 function local(words: string[]): Result[] {
-  const fits = (label: string) => words.every(w => label.toLowerCase().includes(w));
-  const isFound = ({ label, also = "" }: { label: string; also?: string }) => fits(`${label} ${also}`);
-  const pages = [...allPages(), ...OTHER_PAGES].filter(isFound).map(p => ({
+  const fits = (text: string) => words.every(w => text.toLowerCase().includes(w));
+  const pages = [...allPages(), ...OTHER_PAGES].map(p => ({
     group: "Pages",
     label: p.label,
     href: p.href,
     icon: p.icon,
+    also: p.also,
   }));
-  const kinds = kindsToMake().filter(kind => isFound({ label: `new ${kind}`, also: ALSO[kind] }));
-  const actions: Result[] = kinds.map(kind => ({
+  const actions: Result[] = kindsToMake().map(kind => ({
     group: "Actions",
     label: `New ${kind}`,
     href: `/workloads/new/${kind}`,
     icon: kind[0].toUpperCase() + kind.slice(1),
+    also: ALSO[kind],
   }));
-  if (may("create", "project") && fits("New project"))
+  if (may("create", "project"))
     actions.push({ group: "Actions", label: "New project", href: "/projects/new", icon: "plus" });
-  return [...pages, ...actions];
+  return [...pages, ...actions].filter(x => fits(`${x.label} ${x.also ?? ""}`));
 }
 
 // "new training in speech": a project named in the words makes an action of its own.

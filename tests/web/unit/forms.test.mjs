@@ -210,3 +210,8 @@ test("what a form offers: the project's pools, node types, sizes in order", () =
   assert.deepEqual(byPool({ values: [{ value: "19", groups: [{ key: "Nodepool", value: "h100" }] }] }), { h100: 19 });
   assert.deepEqual([limitsOf({ trainingJobTimeLimitSeconds: 3600, interactiveJobMaxIdleDurationSeconds: 60 }, false, false), limitsOf({ interactiveJobMaxIdleDurationSeconds: 60, interactiveJobPreemptIdleDurationSeconds: 30 }, true, true), limitsOf({}, true, true)], ["after 1 h", "after 1 min with idle GPUs", ""]);
 });
+
+test("a weight has the documents' word, where they have one", async () => {
+  const { weightWord } = await load("words");
+  assert.deepEqual([0, 1, 2, 3, "0", "3", "", "2.5", 4, "x"].map(weightWord), ["lowest", "low", "medium", "high", "lowest", "high", "", "", "", ""]);
+});
