@@ -192,6 +192,8 @@ static int read_submission(struct request *req, struct adopting *adopting, int64
     submission->machine_user = record->machine_user;
     submission->now_ms = out->listing.created_ms = record->created_ms ? record->created_ms : req->received_ms;
     out->listing.is_by_cli = false; // who adopts it says nothing of how it came
+    if (workload_submission_take_address(req, out, err) < 0)
+        return -1;
     submission->listing_json = workload_listing_text(&out->listing, req->arena);
     out->envelope.name = record->workload_name;
     return 0;

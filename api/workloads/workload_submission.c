@@ -337,8 +337,7 @@ int workload_change_prepare(struct request *req, json_t *body, enum workload_typ
     return prepare(req, body, type, ACTION_UPDATE, out, err);
 }
 
-// An inference's address is its own from now on; a backend without addresses gives it one by its name alone.
-static int take_address(struct request *req, struct prepared_submission *prepared, struct error *err)
+int workload_submission_take_address(struct request *req, struct prepared_submission *prepared, struct error *err)
 {
     struct serving *serving = &prepared->spec.serving;
     if (!prepared->submission.serving_json)
@@ -360,7 +359,8 @@ int workload_submit(struct request *req, struct response *res, enum workload_typ
     char uuid[UUID_SIZE];
     uuid_create(uuid);
     submission->uuid = prepared.listing.uuid = uuid;
-    if (take_address(req, &prepared, err) < 0 || store(req, &prepared.envelope, submission, &prepared.listing, err) < 0)
+    if (workload_submission_take_address(req, &prepared, err) < 0 ||
+        store(req, &prepared.envelope, submission, &prepared.listing, err) < 0)
         return -1;
     struct submitted_workload answer = {
         .name = submission->name,

@@ -44,5 +44,8 @@ int workload_submission_prepare(struct request *req, json_t *body, enum workload
 // The same of a workload that is there and is to change; nothing takes its name or its place in a count.
 int workload_change_prepare(struct request *req, json_t *body, enum workload_type type, struct prepared_submission *out,
                             struct error *err);
+// Gives an inference its address, which is its own from now on, by its uuid; a backend without addresses gives it one
+// by its name alone.
+int workload_submission_take_address(struct request *req, struct prepared_submission *prepared, struct error *err);
 // Checks req->body, stores the workload, answers with it.
 int workload_submit(struct request *req, struct response *res, enum workload_type type, struct error *err);

@@ -10,6 +10,7 @@ import urllib.request
 
 import pytest
 from pods import log_of, supervisors_of
+from test_strays import adopt, copy_database, put_back, strays
 
 MODEL = pathlib.Path(__file__).with_name("model_server.py")
 FAST = ("--inference-interval", "0.1")
@@ -89,6 +90,23 @@ def test_replicas_answer_at_one_address_and_outlive_the_server(start, script):
     assert supervisors_of(server) == before and server.workload(workload_id)["urls"] == [url]
     assert server.delete(f"/api/v1/workloads/inferences/{workload_id}").status == 202
     server.wait_for("nobody answers", lambda: answers(url) is None)
+
+
+def test_adopted_replicas_answer_at_one_address(start, script):
+    """Of an inference that a backup does not know."""
+    server = start()
+    copy_database(server)
+    server.start()
+    workload_id = submit(server, "web", script, scaling={"minReplicas": 2, "maxReplicas": 2})
+    server.wait_for("both", lambda: running(server, workload_id) == 2)
+    put_back(server)
+    server.start()
+    assert adopt(server, strays(server)[0]["id"]).status == 200
+    (url,) = server.workload(workload_id)["urls"]
+    server.wait_for("who answers", lambda: {answers(url) for _ in range(4)} == {"web-0-0", "web-1-0"})
+    server.kill()
+    server.start()
+    server.wait_for("they answer again", lambda: {answers(url) for _ in range(4)} == {"web-0-0", "web-1-0"})
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="another user than the pod's is needed")

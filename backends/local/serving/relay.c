@@ -145,14 +145,17 @@ int inference_relay_choose(struct relay *relay, const char *uuid, char *out_addr
     char host[INET_ADDRSTRLEN];
     int fd = -1;
     pthread_mutex_lock(&relay->lock);
-    for (uint32_t i = 0; i < count && fd < 0; i++) {
+    const struct held_service *held = find(relay, uuid);
+    if (held)
+        address = held->address; // pods of it are adopted
+    for (uint32_t i = 0; i < count && fd < 0 && !held; i++) {
         address.sin_port = htons((uint16_t)(relay->first + (hash + i) % count));
         fd = listen_at(&address);
     }
     if (fd >= 0)
         add(relay, uuid, &address, fd)->chosen_until_ms = relay_now_ms() + CHOSEN_MS;
     pthread_mutex_unlock(&relay->lock);
-    if (fd < 0)
+    if (!held && fd < 0)
         return error_set(err, ERROR_UNAVAILABLE,
                          "all %u ports for inferences are taken: name more (--local-inference-address)", count);
     inet_ntop(AF_INET, &address.sin_addr, host, sizeof(host));

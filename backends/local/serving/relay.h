@@ -36,8 +36,8 @@ void inference_relay_destroy(struct relay *relay);
 // From here on the thread runs.
 int inference_relay_start(struct relay *relay, struct error *err);
 void inference_relay_stop(struct relay *relay);
-// A port of the range that nobody has; held for a minute, until inference_relay_set names it. ERROR_UNAVAILABLE: all
-// are taken. Any thread, like the two below.
+// A port of the range that nobody has; held for a minute, until inference_relay_set names it. What has one keeps it.
+// ERROR_UNAVAILABLE: all are taken. Any thread, like the two below.
 int inference_relay_choose(struct relay *relay, const char *uuid, char *out_address, size_t size, struct error *err);
 // These services and no others; what was handed on to a service that is gone ends.
 void inference_relay_set(struct relay *relay, const struct relay_service *services, size_t count);
