@@ -298,7 +298,8 @@ struct backend_clock_ops {
 };
 
 struct backend_ops {
-    const char *name; // "simulated", ...
+    const char *name;  // "simulated", ...
+    bool has_services; // ports of workloads answer at names of the cluster (model/service_names.h)
     // Starts its threads. Facts may come from here on.
     int (*start)(void *backend, backend_wake_fn wake, void *wake_context, struct error *err);
     // What should be there: called once after start, before any order. The backend takes up what it has and reports its

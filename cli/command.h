@@ -117,7 +117,7 @@ int cli_find_workload(struct cli *cli, const char *name, json_t **out_workload, 
 // The same for what only looks: without a project named or set, the one workload of this name in all of them.
 int cli_look_up_workload(struct cli *cli, const char *name, json_t **out_workload, struct error *err);
 // Where the workload's ports answer, with commas between; node "": it has no place.
-const char *cli_service_urls(struct cli *cli, const json_t *workload, const char *backend, const char *node);
+const char *cli_service_urls(struct cli *cli, const json_t *workload, const char *node);
 // "trainings", "workspaces", "distributed", "inferences" of the API's type.
 const char *cli_path_of_type(const char *type);
 // NAME from the words behind the command; ERROR_INVALID where it is missing.

@@ -201,22 +201,14 @@ static void print_present(struct cli *cli, const struct view *view)
         print_events(cli, view->events, limit_flag(cli, "event-limit", 50));
 }
 
-static const char *urls_of(struct cli *cli, const struct view *view)
-{
-    const json_t *pod = json_array_get(json_object_get(view->pods, "pods"), 0);
-    json_t *about = NULL;
-    cli_get(cli, &about, NULL, "/api/v1/about");
-    const char *urls = cli_service_urls(cli, view->workload, cli_text(about, "backend"), cli_text(pod, "nodeName"));
-    json_decref(about);
-    return urls;
-}
-
 static void print_old(struct cli *cli, const struct view *view)
 {
     const json_t *workload = view->workload;
     const char *command = cli_text(view->submitted, "spec.command"), *args = cli_text(view->submitted, "spec.args");
     double running = cli_number(workload, "runningPods"), wanted = cli_number(workload, "requestedPods.number");
     const char *type = cli_text(workload, "type");
+    const json_t *pod = json_array_get(json_object_get(view->pods, "pods"), 0);
+    const char *urls = cli_service_urls(cli, workload, cli_text(pod, "nodeName"));
     printf("NAME: %s\nNAMESPACE: %s\nTYPE: %s\nSTATUS: %s\nPriority: %s\n", cli_text(workload, "name"),
            cli_text(workload, "namespace"), strcmp(type, "Workspace") == 0 ? "Interactive" : "Train",
            cli_text(workload, "phase"), cli_text(workload, "priorityClassName"));
@@ -234,7 +226,7 @@ static void print_old(struct cli *cli, const struct view *view)
            "\nCOMMAND LINE: %s%s%s\n",
            cli_number(workload, "requestedPods.parallelism"), cli_number(workload, "requestedPods.completions"),
            strcmp(type, "Distributed") == 0 ? "true" : "false",
-           strcmp(cli_text(workload, "source"), "CLI") == 0 ? "true" : "false", urls_of(cli, view), command,
+           strcmp(cli_text(workload, "source"), "CLI") == 0 ? "true" : "false", urls, command,
            *command && *args ? " " : "", args);
     const char *why = cli_text(view->explanation, "sentence");
     const char *fixes = what_if_fixes_text(cli, view->what_if);

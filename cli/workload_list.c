@@ -89,9 +89,18 @@ static const char *node_of(const json_t *pods, const char *workload_id)
     return node ? node : "";
 }
 
-const char *cli_service_urls(struct cli *cli, const json_t *workload, const char *backend, const char *node)
+// Of "a,b", "a" and "b".
+static bool is_listed(const char *list, const char *url)
 {
-    bool has_services = strcmp(backend, "kubernetes") == 0;
+    size_t length = strlen(url);
+    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
+        if (strcspn(at, ",") == length && strncmp(at, url, length) == 0)
+            return true;
+    return false;
+}
+
+const char *cli_service_urls(struct cli *cli, const json_t *workload, const char *node)
+{
     const char *list = "";
     json_t *connection;
     size_t i;
@@ -99,19 +108,15 @@ const char *cli_service_urls(struct cli *cli, const json_t *workload, const char
         node = "";
     json_array_foreach(cli_at(workload, "externalConnections"), i, connection) {
         const char *url = cli_text(connection, "url");
-        if (!*url && has_services) // its port there may be another than the container's
-            url = arena_printf(&cli->arena, "%s.%s.svc.cluster.local", cli_text(workload, "name"),
-                               cli_text(workload, "namespace"));
-        else if (!*url && *node)
+        if (!*url && *node)
             url = arena_printf(&cli->arena, "http://%s:%.0f", node, cli_number(connection, "containerPort"));
-        if (*url && !strstr(list, url))
+        if (*url && !is_listed(list, url))
             list = arena_printf(&cli->arena, "%s%s%s", list, *list ? "," : "", url);
     }
     return list;
 }
 
-static void add_old_row(struct cli *cli, const json_t *workload, const json_t *pods, const char *backend,
-                        struct table *table)
+static void add_old_row(struct cli *cli, const json_t *workload, const json_t *pods, struct table *table)
 {
     const char *node = node_of(pods, cli_text(workload, "id"));
     double held = cli_number(workload, "allocatedResources.gpu");
@@ -128,7 +133,7 @@ static void add_old_row(struct cli *cli, const json_t *workload, const json_t *p
                                                         has_ended(workload)   ? 0
                                                         : pod_count > running ? pod_count - running
                                                                               : 0),
-                                           cli_service_urls(cli, workload, backend, node)});
+                                           cli_service_urls(cli, workload, node)});
 }
 
 static int list_path(struct cli *cli, const char **out_path, struct error *err)
@@ -156,11 +161,10 @@ static int list_path(struct cli *cli, const char **out_path, struct error *err)
 
 static int print_old(struct cli *cli, const json_t *workloads, struct error *err)
 {
-    json_t *pods, *workload, *about = NULL;
+    json_t *pods, *workload;
     size_t i;
     if (cli_get_all(cli, "/api/v1/workloads/pods", "pods", &pods, err) < 0)
         return -1;
-    cli_get(cli, &about, NULL, "/api/v1/about");
     if (!flag_is_set(&cli->arguments, "all")) {
         const char *project = NULL;
         cli_project_name(cli, &project, NULL);
@@ -169,10 +173,9 @@ static int print_old(struct cli *cli, const json_t *workloads, struct error *err
     struct table table;
     table_init(&table, &cli->arena, OLD_TITLES, sizeof(OLD_TITLES) / sizeof(OLD_TITLES[0]));
     json_array_foreach(workloads, i, workload)
-        add_old_row(cli, workload, pods, cli_text(about, "backend"), &table);
+        add_old_row(cli, workload, pods, &table);
     table_print(&table, TABLE_PLAIN, flag_text(&cli->arguments, "columns"),
                 !flag_is_set(&cli->arguments, "no-headers"));
-    json_decref(about);
     json_decref(pods);
     return 0;
 }

@@ -84,6 +84,21 @@ int label_value_check(const char *value, const char *path, struct error *err)
                      path, value);
 }
 
+const char *name_with_suffix(const char *base, const char *suffix, const char *uuid, struct arena *arena)
+{
+    enum {
+        UUID_PART = 8
+    };
+    size_t length = strlen(base), behind = strlen(suffix);
+    if (length + behind <= NAME_MAX_LENGTH)
+        return arena_printf(arena, "%s%s", base, suffix);
+    size_t room = behind + UUID_PART + 1 < NAME_MAX_LENGTH ? NAME_MAX_LENGTH - behind - UUID_PART - 1 : 1;
+    length = length < room ? length : room;
+    while (length > 1 && base[length - 1] == '-')
+        length--;
+    return arena_printf(arena, "%.*s-%.*s%s", (int)length, base, UUID_PART, uuid, suffix);
+}
+
 const char *names_few(struct arena *arena, const char *const *names, size_t count)
 {
     enum {

@@ -22,6 +22,9 @@ int label_key_check(const char *key, const char *path, struct error *err);
 int node_label_key_check(const char *key, const char *path, struct error *err);
 int label_value_check(const char *value, const char *path, struct error *err);
 
+// base and suffix together; where they are longer than NAME_MAX_LENGTH base is cut and followed by a part of uuid.
+const char *name_with_suffix(const char *base, const char *suffix, const char *uuid, struct arena *arena);
+
 // "a", "a and b", "a, b and c", "a, b, c and 4 more".
 const char *names_few(struct arena *arena, const char *const *names, size_t count);
 // What people are told of a topology some of whose pool's nodes lack a label of its levels; pool NULL: of several.

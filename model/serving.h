@@ -10,6 +10,7 @@ struct arena;
 
 enum {
     SERVING_PORT_DEFAULT = 8080,
+    SERVING_SERVICE_PORT = 80, // of the Service that stands for an inference in a cluster
     SERVING_REPLICAS_MAX = 1000,
     SERVING_PERCENTAGE_DEFAULT = 70,
     SERVING_WAIT_SECONDS_DEFAULT = 600,

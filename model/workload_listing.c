@@ -4,6 +4,7 @@
 #include "base/json_writer.h"
 #include "base/quantity.h"
 #include "model/scope.h"
+#include "model/service_names.h"
 #include "model/submission.h"
 
 #include <inttypes.h>
@@ -152,14 +153,14 @@ static void write_images(struct json_writer *json, const struct workload_listing
     json_end_array(json);
 }
 
-// Where no address is real, the name that a cluster's own would have.
+// Where it has no address, the name and port of its Service, as any cluster resolves them, whatever its domain.
 static const char *serving_url(const struct workload_listing *listing, struct arena *arena)
 {
     const struct serving *serving = &listing->spec->serving;
     if (serving->address)
         return arena_printf(arena, "%s://%s", serving->protocol, serving->address);
-    return arena_printf(arena, "%s://%s.%s.svc.cluster.local:%" PRId64, serving->protocol, listing->name,
-                        listing->namespace_name, serving->port);
+    return arena_printf(arena, "%s://%s.%s.svc:%d", serving->protocol, listing->name, listing->namespace_name,
+                        SERVING_SERVICE_PORT);
 }
 
 static void write_serving_connection(struct json_writer *json, const struct workload_listing *listing,
@@ -194,8 +195,23 @@ static void write_urls(struct json_writer *json, const struct workload_listing *
     json_end_array(json);
 }
 
-static void write_connections(struct json_writer *json, const json_t *list, const char *type)
+// NULL: nowhere but at the node of its pod.
+static const char *port_url(const struct workload_listing *listing, const json_t *item, struct arena *arena)
 {
+    if (text_of(item, "url") || !listing->has_services)
+        return text_of(item, "url");
+    enum service_type type = service_type_parse(text_of(item, "serviceType"));
+    const char *role = listing->spec->type == WORKLOAD_TYPE_DISTRIBUTED ? POD_ROLE_TEXT_WORKER : NULL;
+    int64_t port = service_port(type, (int64_t)json_number_value(json_object_get(item, "container")),
+                                (int64_t)json_number_value(json_object_get(item, "external")));
+    return arena_printf(arena, "%s.%s.svc:%" PRId64, service_name(listing->name, listing->uuid, role, type, arena),
+                        listing->namespace_name, port);
+}
+
+static void write_connections(struct json_writer *json, const struct workload_listing *listing, const char *key,
+                              const char *type, struct arena *arena)
+{
+    const json_t *list = json_object_get(listing->spec_json, key);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *item = json_array_get(list, i);
         if (!json_is_object(item) || json_is_true(json_object_get(item, "exclude")))
@@ -206,7 +222,7 @@ static void write_connections(struct json_writer *json, const json_t *list, cons
         json_text(json, "name", name ? name : text_of(item, "name") ? text_of(item, "name") : "");
         json_text(json, "toolType", tool ? tool : "");
         json_text(json, "connectionType", service ? service : type);
-        write_text_if_any(json, "url", text_of(item, "url"));
+        write_text_if_any(json, "url", port_url(listing, item, arena));
         if (access)
             json_text(json, "authorizationType",
                       strcmp(access, "authenticatedUsers") == 0 ? access : "authorizedUsersOrGroups");
@@ -256,8 +272,8 @@ const char *workload_listing_text(const struct workload_listing *listing, struct
     json_begin_array(&json);
     if (listing->spec->type == WORKLOAD_TYPE_INFERENCE)
         write_serving_connection(&json, listing, arena);
-    write_connections(&json, json_object_get(listing->spec_json, "exposedUrls"), "ExternalUrl");
-    write_connections(&json, json_object_get(listing->spec_json, "ports"), "ClusterIP");
+    write_connections(&json, listing, "exposedUrls", "ExternalUrl", arena);
+    write_connections(&json, listing, "ports", service_type_text(SERVICE_CLUSTER_IP), arena);
     json_end_array(&json);
     write_variables(&json, listing->spec_json);
     write_text_if_any(&json, "command", text_of(listing->spec_json, "command"));

@@ -21,6 +21,7 @@ struct workload_listing {
     int64_t department_id;
     const char *department_name;
     const char *namespace_name;
+    bool has_services;             // the ports of workloads answer at names of the cluster
     const char *const *node_pools; // as asked, or what the project says
     size_t node_pool_count;
     const struct workload_spec *spec;

@@ -167,6 +167,8 @@ struct reconciler_spec {
 int reconciler_check_spec(const struct reconciler *reconciler, const struct reconciler_spec *spec, struct error *err);
 // Whether an inference could be served so here; ERROR_INVALID names the field. Any thread.
 int reconciler_check_serving(const struct reconciler *reconciler, const struct serving *serving, struct error *err);
+// Whether ports of workloads answer at names of the cluster. Any thread.
+bool reconciler_has_services(const struct reconciler *reconciler);
 // Where a new inference answers, HOST:PORT, in the arena; NULL where the backend gives no addresses. Any thread.
 int reconciler_choose_address(const struct reconciler *reconciler, const char *workload_uuid, struct arena *arena,
                               const char **out_address, struct error *err);

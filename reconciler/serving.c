@@ -19,6 +19,11 @@ int reconciler_check_serving(const struct reconciler *reconciler, const struct s
                      reconciler->backend->ops->name);
 }
 
+bool reconciler_has_services(const struct reconciler *reconciler)
+{
+    return reconciler->backend->ops->has_services;
+}
+
 int reconciler_choose_address(const struct reconciler *reconciler, const char *workload_uuid, struct arena *arena,
                               const char **out_address, struct error *err)
 {

@@ -217,6 +217,7 @@ static void destroy(void *backend)
 
 static const struct backend_ops OPS = {
     .name = "kubernetes",
+    .has_services = true,
     .start = start,
     .adopt = adopt,
     .list_strays = kube_strays_list,

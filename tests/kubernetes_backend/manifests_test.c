@@ -229,6 +229,9 @@ static const struct list_case SERVICES[] = {
      "{'image':'a','servingPort':{'container':8000,'protocol':'grpc'}}", "0 spec ports",
      "[{'appProtocol':'kubernetes.io/h2c','name':'port-80','port':80,'protocol':'TCP','targetPort':8000},{'name':"
      "'port-8000','port':8000,'protocol':'TCP','targetPort':8000}]"},
+    {"and outside where it asks to", "Inference", "worker",
+     "{'image':'a','servingPort':{'container':8000},'ports':[{'container':8000,'serviceType':'LoadBalancer'}]}",
+     "1 metadata name", "'llm-load-balancer'"},
 };
 
 static const struct list_case CLAIMS[] = {

@@ -11,7 +11,8 @@ type Reached = Pick<Workload, "id" | "name" | "phase" | "externalConnections">;
 
 const shown = signal<Reached | null>(null);
 const listOf = (w: Reached) => w.externalConnections ?? [];
-const isWeb = (url?: string) => /^https?:\/\//i.test(url ?? ""); // what is no web address is never a link
+// What is no web address is never a link, nor is a Service's name, which the cluster alone resolves.
+const isWeb = (url = "") => /^https?:\/\//i.test(url) && !/^\w+:\/\/[^/]+\.svc(:\d+)?$/i.test(url);
 const nameOf = (c: { name: string; toolType: string }) => c.name || c.toolType;
 const TYPES: Record<string, string> = {
   ExternalUrl: "External URL",

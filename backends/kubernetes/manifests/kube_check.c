@@ -7,6 +7,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/uuid.h"
+#include "model/service_names.h"
+#include "model/serving.h"
 #include "model/workload_type.h"
 
 #include <string.h>
@@ -67,6 +69,26 @@ static int check_variables(const json_t *spec, struct error *err)
     return 0;
 }
 
+// A Service has a port once, and those of an inference's address are taken.
+static int check_ports(const json_t *spec, struct error *err)
+{
+    static const char *const LISTS[] = {"ports", "exposedUrls"};
+    json_int_t serving = json_integer_value(json_object_get(json_object_get(spec, "servingPort"), "container"));
+    for (size_t list = 0; serving && list < sizeof(LISTS) / sizeof(LISTS[0]); list++) {
+        const json_t *item;
+        for (size_t i = 0; (item = kube_spec_next(json_object_get(spec, LISTS[list]), &i));) {
+            enum service_type type = service_type_parse(kube_spec_text(item, "serviceType"));
+            json_int_t container = (int64_t)json_number_value(json_object_get(item, "container")),
+                       outside = (int64_t)json_number_value(json_object_get(item, "external"));
+            int64_t port = service_port(type, container, outside);
+            if (type == SERVICE_CLUSTER_IP && container != serving && (port == SERVING_SERVICE_PORT || port == serving))
+                return error_set(err, ERROR_INVALID, "spec.%s[%zu]: at port %d the inference itself answers",
+                                 LISTS[list], i - 1, (int)port);
+        }
+    }
+    return 0;
+}
+
 int kube_spec_check(const json_t *spec, struct error *err)
 {
     struct arena arena;
@@ -79,6 +101,8 @@ int kube_spec_check(const json_t *spec, struct error *err)
     arena_done(&arena);
     if (rc == 0)
         rc = check_labels(spec, err);
+    if (rc == 0)
+        rc = check_ports(spec, err);
     return rc < 0 ? rc : check_variables(spec, err);
 }
 

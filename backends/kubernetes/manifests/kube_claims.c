@@ -5,13 +5,14 @@
 #include "backends/kubernetes/objects/kube_meta.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "model/names.h"
 
 const char *kube_claim_name(const struct backend_pod *pod, const json_t *item, size_t index, struct arena *arena)
 {
     const char *name = kube_spec_text(item, "claimName");
     if (name)
         return arena_strdup(arena, name);
-    return kube_name(pod->workload_name, arena_printf(arena, "-claim-%zu", index), pod->workload_uuid, arena);
+    return name_with_suffix(pod->workload_name, arena_printf(arena, "-claim-%zu", index), pod->workload_uuid, arena);
 }
 
 int kube_claim_spec(const json_t *item, json_t **out_spec, struct error *err)

@@ -3,6 +3,7 @@
 #include "backends/kubernetes/manifests/kube_environment.h"
 #include "backends/kubernetes/manifests/kube_names.h"
 #include "base/arena.h"
+#include "model/names.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ struct group {
 static const char *address_of(const struct group *group, const char *role, int64_t index)
 {
     return arena_printf(group->arena, "%s.%s", kube_host_name(group->pod, role, index, group->arena),
-                        kube_name(group->pod->workload_name, "", group->pod->workload_uuid, group->arena));
+                        name_with_suffix(group->pod->workload_name, "", group->pod->workload_uuid, group->arena));
 }
 
 static const char *with_port(const struct group *group, const char *address)

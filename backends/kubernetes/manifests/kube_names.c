@@ -3,42 +3,28 @@
 #include "backends/kubernetes/manifests/kube_manifest.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "model/names.h"
 #include "model/workload_type.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum {
-    UUID_PART = 8
-};
-
-const char *kube_name(const char *base, const char *suffix, const char *uuid, struct arena *arena)
-{
-    size_t length = strlen(base), behind = strlen(suffix);
-    if (length + behind <= KUBE_NAME_MAX)
-        return arena_printf(arena, "%s%s", base, suffix);
-    size_t room = behind + UUID_PART + 1 < KUBE_NAME_MAX ? KUBE_NAME_MAX - behind - UUID_PART - 1 : 1;
-    length = length < room ? length : room;
-    while (length > 1 && base[length - 1] == '-')
-        length--;
-    return arena_printf(arena, "%.*s-%.*s%s", (int)length, base, UUID_PART, uuid, suffix);
-}
-
 const char *kube_host_name(const struct backend_pod *pod, const char *role, int64_t index, struct arena *arena)
 {
-    return kube_name(pod->workload_name, arena_printf(arena, "-%s-%" PRId64, role, index), pod->workload_uuid, arena);
+    return name_with_suffix(pod->workload_name, arena_printf(arena, "-%s-%" PRId64, role, index), pod->workload_uuid,
+                            arena);
 }
 
 const char *kube_manifest_pod_name(const struct backend_pod *pod, struct arena *arena)
 {
     if (kube_is_distributed(pod))
-        return kube_name(pod->workload_name,
-                         arena_printf(arena, "-%s-%" PRId64 "-a%" PRId64, pod->role, pod->index, pod->attempt),
-                         pod->workload_uuid, arena);
+        return name_with_suffix(pod->workload_name,
+                                arena_printf(arena, "-%s-%" PRId64 "-a%" PRId64, pod->role, pod->index, pod->attempt),
+                                pod->workload_uuid, arena);
     size_t length = strlen(pod->workload_name);
     if (strncmp(pod->name, pod->workload_name, length) == 0)
-        return kube_name(pod->workload_name, pod->name + length, pod->workload_uuid, arena);
-    return kube_name(pod->name, "", pod->uuid, arena);
+        return name_with_suffix(pod->workload_name, pod->name + length, pod->workload_uuid, arena);
+    return name_with_suffix(pod->name, "", pod->uuid, arena);
 }
 
 const char *kube_manifest_namespace_of(const struct kube_site *site, const struct backend_pod *pod, struct arena *arena)

@@ -4,12 +4,6 @@
 #include "backends/kubernetes/manifests/kube_site.h"
 #include <jansson.h>
 
-enum {
-    KUBE_NAME_MAX = 63 // of a DNS label
-};
-
-// base and suffix together; where they are longer than a DNS label base is cut and followed by a part of uuid.
-const char *kube_name(const char *base, const char *suffix, const char *uuid, struct arena *arena);
 // Of a pod of distributed work, whatever its attempt: <workload>-worker-3.
 const char *kube_host_name(const struct backend_pod *pod, const char *role, int64_t index, struct arena *arena);
 // What all objects of a pod's workload have: labels and namespace. The name is the arena's or outlives the object.

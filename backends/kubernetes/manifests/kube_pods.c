@@ -5,6 +5,7 @@
 #include "backends/kubernetes/manifests/kube_volumes.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "model/names.h"
 #include "model/placement_spec.h"
 #include "model/priority.h"
 #include "model/workload_type.h"
@@ -245,7 +246,7 @@ int kube_manifest_pod(const struct kube_site *site, const struct backend_pod *po
         if (kube_is_distributed(pod)) {
             json_object_set_new(out, "hostname", json_string(kube_host_name(pod, pod->role, pod->index, arena)));
             json_object_set_new(out, "subdomain",
-                                json_string(kube_name(pod->workload_name, "", pod->workload_uuid, arena)));
+                                json_string(name_with_suffix(pod->workload_name, "", pod->workload_uuid, arena)));
         }
         add_volumes(out, container, compute, &volumes);
         json_object_set_new(out, "containers", json_pack("[o]", container));

@@ -8,13 +8,13 @@ const site = onServer();
 let page, server;
 before(async () => ({ page, server } = await site.ready));
 
-const submit = (name, spec) => page.evaluate(async ([title, more]) => {
+const submit = (name, spec, kind = "workspaces") => page.evaluate(async ([title, more, path]) => {
   const json = async path => (await fetch(path)).json();
   const [{ uuid: clusterId }] = await json("/api/v1/clusters");
   const { projects: [{ id: projectId }] } = await json("/api/v1/org-unit/projects");
   const body = JSON.stringify({ name: title, projectId, clusterId, spec: { image: "x", preemptibility: "preemptible", compute: { gpuDevicesRequest: 1 }, ...more } });
-  return (await (await fetch("/api/v1/workloads/workspaces", { method: "POST", headers: { "Content-Type": "application/json", "X-Prorata-Request": "1" }, body })).json()).workloadId;
-}, [name, spec]);
+  return (await (await fetch(`/api/v1/workloads/${path}`, { method: "POST", headers: { "Content-Type": "application/json", "X-Prorata-Request": "1" }, body })).json()).workloadId;
+}, [name, spec, kind]);
 const reach = async (id, phase) => {
   await until(`${id} is ${phase}`, async () => {
     const w = await ask(page, `/api/v1/workloads/${id}`);
@@ -69,6 +69,22 @@ test("a count in the table opens what can be reached, ports without a URL too", 
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
   await becomes(true, () => count.evaluate(b => b === document.activeElement), "the focus is back");
+});
+
+test("a name that only a cluster resolves is to be copied, not followed", async () => {
+  const id = await submit("llm", {}, "inferences");
+  await reach(id, "Running");
+  const [url] = (await ask(page, `/api/v1/workloads/${id}`)).urls;
+  await page.goto(`${server.url}/workloads?open=${id}`);
+  await connect().click();
+  const links = page.getByRole("menuitem");
+  await links.first().waitFor();
+  assert.deepEqual(await links.allInnerTexts(), ["Ports and addresses"]);
+  await links.first().click();
+  const dialog = page.locator("dialog");
+  await dialog.getByRole("button", { name: `Copy ${url}` }).waitFor();
+  assert.equal(await dialog.getByRole("link").count(), 0);
+  await page.keyboard.press("Escape");
 });
 
 test("a workload without addresses offers no Connect", async () => {
