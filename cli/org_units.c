@@ -325,6 +325,18 @@ static void print_gone(const json_t *answer)
         printf("\n");
 }
 
+// The server may not delete a namespace: people's volumes may be in it.
+static void print_left(struct cli *cli, const json_t *project)
+{
+    json_t *about = NULL;
+    cli_get(cli, &about, NULL, "/api/v1/about");
+    if (strcmp(cli_text(about, "backend"), "kubernetes") == 0)
+        printf("its namespace %s stays in the cluster, where pods ran in it: kubectl delete namespace -l "
+               "prorata.io/project=%s\n",
+               cli_text(project, "status.namespace"), cli_text(project, "name"));
+    json_decref(about);
+}
+
 static int delete (struct cli *cli, const struct unit *unit, struct error *err)
 {
     const char *name, *how = "";
@@ -341,6 +353,8 @@ static int delete (struct cli *cli, const struct unit *unit, struct error *err)
     if (rc == 0) {
         printf("%s %s deleted successfully\n", unit->what, name);
         print_gone(answer);
+        if (unit == &PROJECT)
+            print_left(cli, entry);
     }
     json_decref(answer);
     json_decref(entry);

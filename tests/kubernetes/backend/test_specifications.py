@@ -4,6 +4,8 @@ import base64
 import contextlib
 import sqlite3
 
+from servers import Client
+
 
 def events_of(server, workload):
     return server.get(f"/api/v1/workloads/{workload}/events").json["events"]
@@ -107,8 +109,8 @@ def keep(server, name, kind, spec):
     return answer.json["meta"]["id"]
 
 
-def secrets_of(kube):
-    items = kube.ask("GET", "/api/v1/namespaces/runai-team-a/secrets").json["items"]
+def secrets_of(kube, project="team-a"):
+    items = kube.ask("GET", f"/api/v1/namespaces/runai-{project}/secrets").json["items"]
     return {item["metadata"]["name"]: item for item in items}
 
 
@@ -193,3 +195,21 @@ def test_the_secret_of_a_deleted_credential_goes_when_no_pod_reads_it(server, ku
         database.commit()
     server.start()
     server.wait_for("the next start removes it", lambda: sorted(secrets_of(kube)) == ["theirs"], seconds=60)
+
+
+def test_secrets_of_a_deleted_project_go(server, kube, folder):
+    """Of its own credentials and of everybody's; other projects keep theirs."""
+    keep(server, "robot", "password", {"user": "u", "password": "p"})
+    meta = {"name": "shared", "scope": "tenant"}
+    answer = server.post("/api/v1/asset/credentials/password", {"meta": meta, "spec": {"user": "u", "password": "p"}})
+    assert answer.status == 202, answer
+    for project, names in (("team-a", ("robot", "shared")), ("team-b", ("shared",))):
+        variables = [{"name": name, "secret": {"name": name, "key": "password"}} for name in names]
+        server.wait_phase(server.submit("job", project, 0, spec={"environmentVariables": variables}), "Running")
+    assert sorted(secrets_of(kube)) == ["robot", "shared"]
+    said = Client(server, folder / "home").sign_in().run("project", "delete", "team-a")
+    assert "its namespace runai-team-a stays" in said
+    assert "kubectl delete namespace -l prorata.io/project=team-a" in said
+    server.wait_for("the Secrets go", lambda: not secrets_of(kube))
+    assert sorted(secrets_of(kube, "team-b")) == ["shared"]
+    assert kube.ask("GET", "/api/v1/namespaces/runai-team-a").code == 200, "the namespace stays"
