@@ -1,8 +1,10 @@
 """Words of the documents: priorities, ways to sign in, names without a project, what a waiting workload will hold."""
 
+import contextlib
 import re
 
 import pytest
+from fake_kube import FakeKube
 from servers import Client
 
 
@@ -85,10 +87,20 @@ def test_the_quick_start_s_quotas_add_up_to_the_cluster(client):
     check_quotas(client, 4)
 
 
-@pytest.mark.parametrize("backend", [(), ("--backend", "local", "--local-gpus", "4")], ids=["simulated", "local"])
-def test_a_plain_server_gives_no_quota(make_server, folder, backend):
+@pytest.fixture(params=["simulated", "local", "kubernetes"])
+def plain(request, make_server, folder):
+    """A new server on 4 GPUs that nobody was given."""
+    words = {"simulated": [], "local": ["--local-gpus", "4"]}.get(request.param)
+    with contextlib.ExitStack() as stack:
+        if words is None:
+            kube = stack.enter_context(contextlib.closing(FakeKube(folder, "--nodes", 1, "--gpus", 4)))
+            words = ["--kubeconfig", kube.kubeconfig]
+        yield make_server("--backend", request.param, *words)
+
+
+def test_a_plain_server_gives_no_quota(plain, folder):
     """Whose training borrows, whose workspace waits and is told the way out; teams made later own what there is."""
-    client = Client(make_server(*backend), folder / "home").sign_in()
+    client = Client(plain, folder / "home").sign_in()
     check_quotas(client, 0)
     command = ("-p", "default", "-g", "1", "-i", "none", "--command", "--", "sleep", "600")
     client.run("training", "submit", "t", *command)
