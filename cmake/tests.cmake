@@ -22,7 +22,9 @@ foreach(source ${unit_tests})
 endforeach()
 
 # Plans the benchmark's clusters.
-target_sources(scheduler_budget_test PRIVATE ${CMAKE_SOURCE_DIR}/bench/scheduler/clusters.c)
+foreach(target scheduler_budget_test scheduler_search_turns_test)
+  target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/bench/scheduler/clusters.c)
+endforeach()
 
 # What takes too long for every change: make test-long.
 function(long_test name target)

@@ -40,6 +40,46 @@ static int read_bound(struct reader *reader, const struct place *place, void *ta
     return read_count(reader, place, target, err);
 }
 
+static int read_steps(struct reader *reader, const struct place *place, void *target, struct error *err)
+{
+    (void)reader;
+    *(int64_t *)target = SNAPSHOT_STEPS_UNLIMITED;
+    return json_is_null(place->value) ? 0 : read_whole(place, 1, SNAPSHOT_STEPS_UNLIMITED, target, err);
+}
+
+static int read_action(struct reader *reader, const struct place *place, void *target, struct error *err)
+{
+    (void)reader;
+    const char *words[ACTION_COUNT];
+    size_t action;
+    for (size_t i = 0; i < ACTION_COUNT; i++)
+        words[i] = scheduler_action_name((enum scheduler_action)i);
+    if (read_word(place, words, ACTION_COUNT, &action, err) < 0)
+        return -1;
+    *(enum scheduler_action *)target = (enum scheduler_action)action;
+    return 0;
+}
+
+static int read_search_turn(struct reader *reader, const struct place *place, void *target, struct error *err)
+{
+#define TURN(key, member, read)                                                  \
+    {                                                                            \
+        key, read, offsetof(struct snapshot_search_turn, member), FIELD_REQUIRED \
+    }
+    static const struct field FIELDS[] = {
+        TURN("action", action, read_action),
+        TURN("nodePool", node_pool, read_name),
+        TURN("preference", preference, read_count),
+        {"next", read_name, offsetof(struct snapshot_search_turn, next), FIELD_NULL},
+        {"first", read_name, offsetof(struct snapshot_search_turn, first), FIELD_NULL},
+        TURN("thorough", is_thorough, read_bool),
+        TURN("steps", steps, read_steps),
+        TURN("cut", was_cut, read_bool),
+        TURN("changed", has_changed, read_bool)};
+#undef TURN
+    return fields_read(reader, place, FIELDS, READER_COUNT_OF(FIELDS), target, err);
+}
+
 static int read_depth(struct reader *reader, const struct place *place, void *target, struct error *err)
 {
     struct field fields[ACTION_COUNT];
@@ -84,6 +124,7 @@ static const struct field SETTING_FIELDS[] = {
     SETTING("reclaimSaturationMultiplier", saturation_multiplier_milli, read_multiplier, 0),
     SETTING("scenariosPerWorkload", scenarios_per_workload, read_bound, FIELD_READS_NULL),
     SETTING("scenariosPerAction", scenarios_per_action, read_bound, FIELD_READS_NULL),
+    SETTING("searchSteps", search_steps, read_steps, FIELD_READS_NULL),
 };
 
 int read_settings(struct reader *reader, const struct place *document, struct error *err)
@@ -95,6 +136,14 @@ int read_settings(struct reader *reader, const struct place *document, struct er
     struct place now = place_member(document, "now");
     if (read_time(reader, &now, &reader->snapshot->now_ms, err) < 0 || read_actions(reader, document, err) < 0)
         return -1;
+    struct place turns = place_member(document, "searchTurns"), cycle = place_member(document, "searchCycle");
+    if (cycle.value && read_count(reader, &cycle, &reader->snapshot->search_cycle, err) < 0)
+        return -1;
+    void *items;
+    if (fields_read_list(reader, &turns, sizeof(struct snapshot_search_turn), read_search_turn, &items,
+                         &reader->snapshot->search_turn_count, err) < 0)
+        return -1;
+    reader->snapshot->search_turns = items;
     struct place settings = place_member(document, "settings");
     if (!settings.value)
         return 0;

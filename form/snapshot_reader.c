@@ -27,6 +27,8 @@ static const struct field DOCUMENT_FIELDS[] = {
     {"projects", NULL, 0, 0},
     {"workloads", NULL, 0, 0},
     {"usage", NULL, 0, 0},
+    {"searchTurns", NULL, 0, 0},
+    {"searchCycle", NULL, 0, 0},
 };
 
 int snapshot_read_json(const struct json_t *value, struct arena *arena, struct snapshot **out_snapshot,

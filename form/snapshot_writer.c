@@ -48,7 +48,33 @@ static void write_settings(struct json_writer *json, const struct snapshot *snap
     json_milli(json, "reclaimSaturationMultiplier", settings->saturation_multiplier_milli);
     write_bound(json, "scenariosPerWorkload", settings->scenarios_per_workload);
     write_bound(json, "scenariosPerAction", settings->scenarios_per_action);
+    if (settings->search_steps == SNAPSHOT_STEPS_UNLIMITED)
+        json_null_at(json, "searchSteps");
+    else
+        json_int(json, "searchSteps", settings->search_steps);
     json_end_object(json);
+}
+
+static void write_search_turns(struct json_writer *json, const struct snapshot *snapshot)
+{
+    json_int(json, "searchCycle", snapshot->search_cycle);
+    json_key(json, "searchTurns");
+    json_begin_array(json);
+    for (size_t i = 0; i < snapshot->search_turn_count; i++) {
+        const struct snapshot_search_turn *turn = &snapshot->search_turns[i];
+        json_begin_object(json);
+        json_text(json, "action", scheduler_action_name(turn->action));
+        json_text(json, "nodePool", turn->node_pool);
+        json_int(json, "preference", turn->preference);
+        json_text(json, "next", turn->next);
+        json_text(json, "first", turn->first);
+        json_bool(json, "thorough", turn->is_thorough);
+        json_int(json, "steps", turn->steps);
+        json_bool(json, "cut", turn->was_cut);
+        json_bool(json, "changed", turn->has_changed);
+        json_end_object(json);
+    }
+    json_end_array(json);
 }
 
 static const char *strategy_word(enum placement_strategy strategy)
@@ -135,6 +161,7 @@ void snapshot_write_rules(struct json_writer *json, const struct snapshot *snaps
 {
     json_int(json, "version", 1);
     write_settings(json, snapshot);
+    write_search_turns(json, snapshot);
     write_node_pools(json, snapshot);
     write_topologies(json, snapshot);
     write_usage(json, snapshot);

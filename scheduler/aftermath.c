@@ -1,5 +1,7 @@
 #include "scheduler/aftermath.h"
 
+#include "base/arena.h"
+
 void aftermath_of_workload(struct snapshot_workload *workload, const struct plan_workload *planned, int64_t now_ms)
 {
     if (planned->was_displaced) {
@@ -11,6 +13,16 @@ void aftermath_of_workload(struct snapshot_workload *workload, const struct plan
         workload->stale_ms = SNAPSHOT_TIME_NONE;
     else if (workload->stale_ms == SNAPSHOT_TIME_NONE)
         workload->stale_ms = 0;
+}
+
+struct snapshot_search_turn *aftermath_of_turns(const struct plan *plan, bool has_changed, struct arena *arena)
+{
+    struct snapshot_search_turn *turns = arena_array(arena, plan->search_turn_count, sizeof(*turns));
+    for (size_t i = 0; i < plan->search_turn_count; i++) {
+        turns[i] = plan->search_turns[i];
+        turns[i].has_changed = turns[i].has_changed || has_changed;
+    }
+    return turns;
 }
 
 static void put(struct snapshot_pod *pod, enum snapshot_pod_status status, uint32_t node,

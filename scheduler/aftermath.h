@@ -5,9 +5,14 @@
 #pragma once
 #include "scheduler/plan.h"
 
+struct arena;
+
 // What the next cycle remembers of a workload: its promise, since when it is stale (0: since this cycle), and how often
 // it was displaced.
 void aftermath_of_workload(struct snapshot_workload *workload, const struct plan_workload *planned, int64_t now_ms);
+
+// The turns of searches that go on, in the arena's memory. has_changed: what the cycle saw is not what the next sees.
+struct snapshot_search_turn *aftermath_of_turns(const struct plan *plan, bool has_changed, struct arena *arena);
 
 // The pod once the plan has been obeyed at once: what is bound runs since now_ms, what is evicted is pending and off
 // its node, unless its workload is being deleted; what is promised has its place and no devices yet.

@@ -218,6 +218,7 @@ struct plan_workload {
     uint32_t promise;                // its place among the promises for the next cycle, from 0; SNAPSHOT_PROMISE_NONE
     bool bound_first;                // its first pods were bound in this cycle: its last start time is now
     bool was_displaced;              // lost a place or a promise: the caller counts it (displaced_count, displaced_ms)
+    bool was_passed;                 // over by a search that had no steps left: see search_turns
     bool is_stale;                   // some gang minimum is lost: the caller keeps the time since (stale_ms)
     const struct plan_explanation *explanations; // of the pods that stay pending; pool by pool in the order tried
     size_t explanation_count;
@@ -274,6 +275,9 @@ struct plan {
     const struct plan_node *nodes;         // as snapshot.nodes
     const struct plan_search_cut *search_cuts;
     size_t search_cut_count;
+    const struct snapshot_search_turn *search_turns; // for the next cycle
+    size_t search_turn_count;
+    uint32_t search_cycle;
     struct plan_action_counts actions[ACTION_COUNT];
     // The earliest later time at which the same snapshot may give other decisions: a protection or delay that ends, a
     // grace that runs out. Durations in the snapshot (stale_ms) grow with the clock; a workload that is stale now keeps

@@ -121,12 +121,22 @@ static void note_unready(struct cycle *cycle, const struct pool *pool)
     }
 }
 
+// Actions that search for victims.
+static size_t count_searches(const struct snapshot *snapshot)
+{
+    return (size_t)has_action(snapshot, ACTION_CONSOLIDATION) + has_action(snapshot, ACTION_RECLAIM) +
+           has_action(snapshot, ACTION_PREEMPT);
+}
+
 static void plan_pool(struct cycle *cycle, struct pool *pool, size_t round)
 {
     open_pool(cycle, pool, round);
-    if (round > 0 && pool->waiting_count == 0)
+    if (round > 0 && pool->waiting_count == 0) {
+        cycle->search_budget.turn += count_searches(cycle->snapshot);
         return;
+    }
     note_unready(cycle, pool);
+    cycle->preference = (uint32_t)round;
     for (size_t i = 0; i < cycle->snapshot->action_count; i++) {
         cycle->action = cycle->snapshot->actions[i];
         ACTIONS[cycle->action](cycle, pool);
@@ -146,6 +156,7 @@ struct plan *scheduler_run(struct cycle *cycle)
         if (snapshot->workloads[i].node_pool_count > rounds)
             rounds = snapshot->workloads[i].node_pool_count;
     }
+    cycle->search_budget.turn_count = rounds * snapshot->node_pool_count * count_searches(snapshot);
     for (size_t round = 0; round < rounds; round++) {
         for (size_t p = 0; p < snapshot->node_pool_count; p++)
             plan_pool(cycle, &cycle->pools[p], round);

@@ -5,6 +5,10 @@
 struct arena;
 struct error;
 
+enum {
+    SCHEDULER_STEPS_PER_MS = 40000 // that searches for victims take on an ordinary processor: one is 20 to 25 ns
+};
+
 // Plans one cycle. Plan and scratch memory are arena's; the plan points into the snapshot too. Same snapshot, same
 // plan. Knows no clock, thread, file or global: many may run at once on arenas of their own. Fails with ERROR_INVALID
 // where the snapshot contradicts itself (an index out of range, names out of order, a negative amount); the message

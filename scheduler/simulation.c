@@ -71,6 +71,9 @@ static struct snapshot_pod *begin_next(struct simulation *simulation, const stru
     if (old->pod_count > 0)
         memcpy(pods, old->pods, old->pod_count * sizeof(*pods));
     simulation->snapshot.workloads = workloads;
+    simulation->snapshot.search_turns = aftermath_of_turns(plan, plan->decision_count > 0, arena);
+    simulation->snapshot.search_turn_count = plan->search_turn_count;
+    simulation->snapshot.search_cycle = plan->search_cycle;
     return pods;
 }
 
@@ -132,5 +135,8 @@ bool simulation_release(struct simulation *simulation)
         pods[i].started_ms = is_over ? pods[i].started_ms : SNAPSHOT_TIME_NONE;
         has_released = true;
     }
+    struct snapshot_search_turn *turns = (struct snapshot_search_turn *)simulation->snapshot.search_turns; // our copy
+    for (size_t i = 0; i < simulation->snapshot.search_turn_count && has_released; i++)
+        turns[i].has_changed = true;
     return has_released;
 }

@@ -34,6 +34,7 @@ void snapshot_defaults(struct snapshot *out_snapshot)
     for (size_t i = 0; i < ACTION_COUNT; i++)
         out_snapshot->actions[i] = (enum scheduler_action)i;
     out_snapshot->action_count = ACTION_COUNT;
+    out_snapshot->searches_for = SNAPSHOT_NONE;
     struct snapshot_settings *settings = &out_snapshot->settings;
     settings->staleness_grace_ms = 60 * 1000;
     settings->max_consolidation_victims = 16;
@@ -44,6 +45,7 @@ void snapshot_defaults(struct snapshot *out_snapshot)
     settings->saturation_multiplier_milli = 1000;
     settings->scenarios_per_workload = SNAPSHOT_COUNT_UNLIMITED;
     settings->scenarios_per_action = SNAPSHOT_COUNT_UNLIMITED;
+    settings->search_steps = SNAPSHOT_STEPS_UNLIMITED;
 }
 
 struct snapshot_queue snapshot_queue_default(void)

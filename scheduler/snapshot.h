@@ -22,6 +22,7 @@
 #define SNAPSHOT_COUNT_UNLIMITED UINT32_MAX      // a bound that is not there
 #define SNAPSHOT_MIN_ALL UINT32_MAX              // min_sub_groups: all children
 #define SNAPSHOT_PROMISE_NONE UINT32_MAX         // no promise from the cycle before
+#define SNAPSHOT_STEPS_UNLIMITED INT64_MAX       // a search budget that is not there
 #define SNAPSHOT_PEACE_MS (INT64_C(3600) * 1000) // so long after its last loss a workload counts as left alone
 
 enum scheduler_action {
@@ -48,6 +49,20 @@ struct snapshot_settings {
     int64_t saturation_multiplier_milli; // scheduler.md, 6.9; 1000 = 1, at least 1000
     uint32_t scenarios_per_workload; // search budgets: simulated scenarios for one pending workload in one action ...
     uint32_t scenarios_per_action;   // ... and for the whole action; SNAPSHOT_COUNT_UNLIMITED: no bound
+    int64_t search_steps; // of all searches for victims of a cycle (scheduler.md, 6.14); SNAPSHOT_STEPS_UNLIMITED
+};
+
+// A turn of searches for victims that was not over when the cycle before had no steps left: scheduler.md, 6.14.
+struct snapshot_search_turn {
+    enum scheduler_action action;
+    const char *node_pool;
+    uint32_t preference; // of the node pool in the workloads' lists
+    bool is_thorough;    // of the two that each action has in a node pool
+    const char *next;    // the workload to go on with; NULL: it is over, and another turn of the action is not
+    const char *first;   // the one that the turn began with; NULL: nobody waited
+    int64_t steps;       // that each search of the turn may take
+    bool was_cut;        // some of them took all of these
+    bool has_changed;    // something else has, since the turn began: what found no room may find some now
 };
 
 enum placement_strategy {
@@ -303,6 +318,10 @@ struct snapshot {
     enum scheduler_action actions[ACTION_COUNT]; // in the order they are run, each at most once
     size_t action_count;
     struct snapshot_settings settings;
+    const struct snapshot_search_turn *search_turns; // those that go on
+    size_t search_turn_count;
+    uint32_t searches_for; // this workload alone; SNAPSHOT_NONE: all that wait. Not in the JSON
+    uint32_t search_cycle; // of those in which turns went on, so that thorough ones come first by turns
     const struct snapshot_node_pool *node_pools;
     size_t node_pool_count;
     const struct snapshot_extended_resource *extended_resources; // in the order of their names

@@ -1,5 +1,7 @@
 #include "bench/scheduler/clusters.h"
 
+#include "scheduler/scheduler.h"
+
 enum {
     GPUS_PER_NODE = CLUSTER_GPUS_PER_NODE
 };
@@ -334,4 +336,57 @@ void cluster_make_backlog(struct cluster *cluster, size_t nodes)
         cluster_add(cluster, i % projects, 1, 1, i, 1);
     for (uint32_t i = 0; i < waiting; i++)
         cluster_add(cluster, i % projects, 1, 1 + i / projects % 4, SNAPSHOT_NONE, 0);
+}
+
+static uint32_t draw(uint64_t *state, uint32_t bound)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)((*state >> 33) % bound);
+}
+
+static void add_of_site(struct cluster *cluster, uint32_t project, uint64_t *state)
+{
+    static const uint32_t SINGLE[] = {1, 1, 1, 2, 2, 4};
+    uint32_t kind = draw(state, 20);
+    if (kind < 3) { // a gang
+        cluster_add(cluster, project, 2 + draw(state, 4), kind ? 4 : 8, SNAPSHOT_NONE, 0);
+        return;
+    }
+    struct snapshot_workload *workload = cluster_add(cluster, project, 1, SINGLE[draw(state, 6)], SNAPSHOT_NONE, 0);
+    if (kind < 6) { // in the order of priorities before the others, and not to be stopped
+        struct snapshot_pod *pod = &cluster->pods[workload->first_pod];
+        pod->gpu_devices = 1;
+        pod->gpu_portion_milli = draw(state, 2) ? 250 : 500;
+        workload->priority = 125;
+        workload->preemptible = false;
+    }
+}
+
+void cluster_make_site_from(struct cluster *cluster, size_t nodes, uint64_t seed)
+{
+    uint32_t projects = nodes > 16 ? (uint32_t)nodes / 4 : 4, departments = projects >= 40 ? projects / 10 : 4;
+    uint32_t workloads = (uint32_t)nodes * 10;
+    uint64_t state = seed;
+    cluster_make_nodes(cluster, nodes);
+    cluster_make_projects(cluster, departments, projects, 1);
+    cluster_reserve(cluster, workloads, workloads * 5);
+    struct snapshot_queue *queues = arena_array(&cluster->arena, departments, sizeof(*queues));
+    struct snapshot_department *all = (struct snapshot_department *)cluster->snapshot.departments; // ours
+    for (uint32_t d = 0; d < departments; d++) {
+        queues[d] = snapshot_queue_default();
+        all[d].queues = &queues[d];
+    }
+    for (uint32_t p = 0; p < projects; p++) {
+        int64_t quota = (int64_t)draw(&state, 4) * (int64_t)nodes * GPUS_PER_NODE / (projects * 2);
+        cluster->queues[p].deserved.of[RESOURCE_GPU] = quota * GPU_MILLI_PER_DEVICE;
+        queues[cluster->projects[p].department].deserved.of[RESOURCE_GPU] += quota * GPU_MILLI_PER_DEVICE;
+    }
+    for (uint32_t i = 0; i < workloads; i++)
+        add_of_site(cluster, draw(&state, projects), &state);
+}
+
+void cluster_make_site(struct cluster *cluster, size_t nodes)
+{
+    cluster_make_site_from(cluster, nodes, 4711);
+    cluster->snapshot.settings.search_steps = 400 * SCHEDULER_STEPS_PER_MS; // as the server has it
 }

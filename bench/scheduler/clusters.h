@@ -42,3 +42,7 @@ void cluster_make_consolidation(struct cluster *cluster, size_t nodes);
 void cluster_make_gangs_to_move(struct cluster *cluster, size_t nodes);
 void cluster_make_mixed(struct cluster *cluster, size_t nodes);
 void cluster_make_backlog(struct cluster *cluster, size_t nodes);
+// A site as people have it: projects with quotas for two thirds of the GPUs, and ten workloads a node that ask for more
+// than there is: single pods, parts of devices, gangs. All wait.
+void cluster_make_site(struct cluster *cluster, size_t nodes);
+void cluster_make_site_from(struct cluster *cluster, size_t nodes, uint64_t seed);

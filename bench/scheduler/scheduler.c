@@ -189,6 +189,13 @@ static const struct row ROWS[] = {
      "-",
      {125, 250, 500},
      .make = cluster_make_backlog},
+    {"site",
+     "10 workloads a node, single pods, parts of devices and gangs, of a project for each 4 nodes ask for more than there "
+     "is; searches for 400 ms at most",
+     "< 0.5 s at 400, < 5 s at 2000",
+     "-",
+     {400, 1000, 2000},
+     .make = cluster_make_site},
     {"arrivals",
      "50 workloads for each of so many projects arrive on as many nodes at 93 % load, a cycle each 100 ms",
      ">= 5000 workloads/s",

@@ -1,5 +1,6 @@
 #include "scheduler/actions/evictions.h"
 
+#include "scheduler/actions/search_turn.h"
 #include "scheduler/placing/explain.h"
 #include "scheduler/placing/reservation.h"
 #include "scheduler/state/journal.h"
@@ -14,7 +15,8 @@
 // The workload of a project that was looked at last.
 struct tried {
     struct workload *workload;
-    bool failed; // its search found nothing
+    bool failed;       // its search found nothing
+    int64_t cut_steps; // that it took until it was cut; 0: it was not, or by something else than its own bound
     size_t decision_count;
     size_t candidate_count;
 };
@@ -30,6 +32,7 @@ struct round {
     bool *gives;         // by project: whether it can have candidates for the one that is searched for
     size_t *first;       // by project, where candidates are in order
     struct tried *tried; // by project
+    struct search_turn turn;
     // Consolidation: the candidates of whoever holds nothing.
     struct workload **capped;
     size_t capped_count;
@@ -111,7 +114,7 @@ static size_t cap_candidates(struct round *round, size_t count, size_t most)
     return left;
 }
 
-static void note_cut(struct round *round, const struct search *search)
+static void note_cut(struct round *round, struct workload *workload, uint32_t scenario_count)
 {
     struct cycle *cycle = round->cycle;
     if (cycle->cut_count == cycle->cut_capacity)
@@ -119,12 +122,41 @@ static void note_cut(struct round *round, const struct search *search)
             arena_grow(cycle->arena, cycle->cuts, &cycle->cut_capacity, cycle->cut_count + 1, sizeof(*cycle->cuts));
     cycle->cuts[cycle->cut_count++] = (struct plan_search_cut){.action = cycle->action,
                                                                .node_pool = round->pool->index,
-                                                               .workload = search->workload->index,
-                                                               .scenario_count = search->scenario_count};
+                                                               .workload = workload->index,
+                                                               .scenario_count = scenario_count};
+    workload->search = SEARCH_CUT;
+    workload->scenario_count = scenario_count;
+}
+
+static void explain_left(struct round *round, struct workload *workload)
+{
+    struct arena *arena = round->cycle->arena;
+    const char *action = scheduler_action_name(round->cycle->action);
     struct plan_explanation explanation = explain_blank(round->pool, EXPLANATION_SEARCH_CUT, NULL, RESOURCE_GPU);
-    explanation.message = arena_printf(cycle->arena, "The search for room by %s was cut after %u scenarios",
-                                       scheduler_action_name(cycle->action), search->scenario_count);
-    explain_add(cycle, round->pool, search->workload, explanation);
+    if (workload->search == SEARCH_CUT)
+        explanation.message = arena_printf(arena, "The search for room by %s was cut after %u scenarios", action,
+                                           workload->scenario_count);
+    else if (workload->search == SEARCH_STANDS)
+        explanation.message =
+            arena_printf(arena, "The search for room by %s found none, and nothing has changed since", action);
+    else
+        explanation.message = arena_printf(
+            arena, "Not looked at in this cycle: the search for room by %s comes to it in a later one", action);
+    explain_add(round->cycle, round->pool, workload, explanation);
+}
+
+// Says so of those whose search is not over.
+static void explain_all_left(struct round *round)
+{
+    for (size_t i = 0; i < round->waiting_count; i++) {
+        struct workload *workload = round->waiting[i];
+        if (workload->search == SEARCH_DONE)
+            continue;
+        workload->was_passed = true;
+        if (!round->cycle->is_silent)
+            explain_left(round, workload);
+        workload->search = SEARCH_DONE;
+    }
 }
 
 // The candidates of the workload's search, in the order of names.
@@ -165,11 +197,12 @@ static void keep(struct round *round, struct search *search)
     serving_order_sort(&round->serving, cycle, round->waiting, round->waiting_count);
 }
 
-// The search for the one before it in its project failed, and nothing has changed.
-static const struct tried *failed_alike(const struct round *round, struct workload *workload)
+// The one before it in its project, where it asks for the same and nothing has changed: what became of its search would
+// become of this one.
+static const struct tried *find_alike(const struct round *round, struct workload *workload)
 {
     const struct tried *before = &round->tried[workload->spec->project];
-    if (round->cycle->is_plain || !before->workload || !before->failed ||
+    if (round->cycle->is_plain || !before->workload || before->workload == workload ||
         before->decision_count != round->cycle->journal->count ||
         !search_bounds_are_alike(round->cycle, before->workload, workload))
         return NULL;
@@ -184,8 +217,8 @@ static const struct tried *failed_alike(const struct round *round, struct worklo
 static bool is_hopeless(struct round *round, struct workload *workload, struct amounts requested,
                         size_t *out_candidates)
 {
-    const struct tried *alike = failed_alike(round, workload);
-    if (alike) {
+    const struct tried *alike = find_alike(round, workload);
+    if (alike && alike->failed) {
         *out_candidates = alike->candidate_count;
         return true;
     }
@@ -197,17 +230,29 @@ static bool is_hopeless(struct round *round, struct workload *workload, struct a
     return true;
 }
 
-// True where the whole action is over for this cycle.
-static bool try_one(struct round *round, struct workload *workload)
+static void try_one(struct round *round, struct workload *workload)
 {
     struct cycle *cycle = round->cycle;
-    if (workload->lost_pod || workload->counts.pending == 0)
-        return false;
+    uint32_t only = cycle->snapshot->searches_for;
+    if (workload->lost_pod || workload->counts.pending == 0 || (only != SNAPSHOT_NONE && only != workload->index))
+        return;
     struct tried *tried = &round->tried[workload->spec->project];
     if (!round->action->may_try(cycle, round->pool, workload)) {
         *tried = (struct tried){.workload = workload};
-        return false;
+        workload->search = SEARCH_DONE;
+        return;
     }
+    if (!search_turn_allows(&round->turn, workload)) {
+        if (!round->turn.is_thorough)
+            workload->search = round->turn.is_done ? SEARCH_STANDS : SEARCH_PASSED;
+        return;
+    }
+    const struct tried *alike = find_alike(round, workload);
+    if (alike && alike->cut_steps >= round->turn.steps) {
+        note_cut(round, workload, alike->workload->scenario_count);
+        return;
+    }
+    workload->search = SEARCH_DONE;
     cycle->counts[cycle->action].workloads_tried++;
     struct amounts requested = unit_amounts(cycle, workload, round->pool->smallest_gpu_memory_mib);
     struct search search = {.cycle = cycle,
@@ -241,16 +286,40 @@ static bool try_one(struct round *round, struct workload *workload)
         reservation_release(cycle, round->pool);
     }
     bool was_cut = search.was_cut || search.sparing_was_cut;
-    *tried = (struct tried){workload, !found && !was_cut, cycle->journal->count, search.candidate_count};
+    *tried = (struct tried){.workload = workload,
+                            .failed = !found && !was_cut,
+                            .cut_steps = search_turn_cut_at(&round->turn, !found && was_cut),
+                            .decision_count = cycle->journal->count,
+                            .candidate_count = search.candidate_count};
     if (found)
         keep(round, &search);
     else if (was_cut)
-        note_cut(round, &search);
+        note_cut(round, workload, search.scenario_count);
     else if (round->action->explain_nobody && !cycle->is_silent)
         round->action->explain_nobody(&search);
-    bool is_over = !found && search.was_cut;
+    if (!found && search.was_cut)
+        search_turn_note_cut(&round->turn);
     search_done(&search);
-    return is_over;
+}
+
+// Once round everybody who waits, from where the cycle before stopped.
+static void run_turn(struct round *round)
+{
+    struct cycle *cycle = round->cycle;
+    struct search_turn *turn = &round->turn;
+    struct walk walk;
+    walk_open(&walk, cycle, round->pool, WALK_SERVE, round->waiting, round->waiting_count,
+              cycle->snapshot->settings.depth[cycle->action], cycle->scratch);
+    for (struct workload *workload = walk_next(&walk); workload; workload = walk_next(&walk)) {
+        if (search_turn_comes_to(turn, workload))
+            try_one(round, workload);
+    }
+    search_turn_comes_back(turn);
+    for (size_t i = 0; i < turn->later_count; i++) {
+        if (search_turn_comes_to(turn, turn->later[i]))
+            try_one(round, turn->later[i]);
+    }
+    search_turn_close(turn);
 }
 
 void evictions_run(struct cycle *cycle, struct pool *pool, const struct eviction_action *action)
@@ -259,6 +328,7 @@ void evictions_run(struct cycle *cycle, struct pool *pool, const struct eviction
     struct round round = {.cycle = cycle, .pool = pool, .action = action};
     round.waiting = arena_array(cycle->scratch, pool->waiting_count, sizeof(*round.waiting));
     round.waiting_count = unit_list_candidates(pool, round.waiting);
+    search_turn_open(&round.turn, cycle, pool, round.waiting_count);
     if (round.waiting_count == 0)
         return;
     round.serving = serving_order_make(cycle, pool->waiting_count);
@@ -268,11 +338,8 @@ void evictions_run(struct cycle *cycle, struct pool *pool, const struct eviction
     round.first = arena_array(cycle->scratch, cycle->snapshot->project_count + 1, sizeof(*round.first));
     round.gives = arena_array(cycle->scratch, cycle->snapshot->project_count, sizeof(*round.gives));
     round.tried = arena_array(cycle->scratch, cycle->snapshot->project_count, sizeof(*round.tried));
-    struct walk walk;
-    walk_open(&walk, cycle, pool, WALK_SERVE, round.waiting, round.waiting_count,
-              cycle->snapshot->settings.depth[cycle->action], cycle->scratch);
-    for (struct workload *workload = walk_next(&walk); workload; workload = walk_next(&walk)) {
-        if (try_one(&round, workload))
-            return;
-    }
+    do
+        run_turn(&round);
+    while (search_turn_deepens(&round.turn));
+    explain_all_left(&round);
 }

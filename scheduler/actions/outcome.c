@@ -92,6 +92,7 @@ static struct plan_workload make_workload(struct cycle *cycle, struct workload *
                                  .node_pool = workload->home,
                                  .promise = SNAPSHOT_PROMISE_NONE,
                                  .was_displaced = workload->lost_pod || workload->lost_promise,
+                                 .was_passed = workload->was_passed,
                                  .is_stale = stale_is(workload)};
     plan.bound_first = workload->counts.allocated > 0 && !was_allocated(cycle, workload);
     if (workload->counts.held > workload->counts.allocated)
@@ -216,6 +217,9 @@ struct plan *outcome_make(struct cycle *cycle)
     plan->nodes = make_nodes(cycle);
     plan->search_cuts = cycle->cuts;
     plan->search_cut_count = cycle->cut_count;
+    plan->search_turns = cycle->turns;
+    plan->search_turn_count = cycle->turns_go_on ? cycle->turn_count : 0;
+    plan->search_cycle = cycle->turns_go_on ? cycle->snapshot->search_cycle + 1 : 0;
     memcpy(plan->actions, cycle->counts, sizeof(plan->actions));
     plan->good_until_ms = cycle->good_until_ms;
     return plan;

@@ -53,7 +53,7 @@ static void note_plan(struct quota_future *future, const struct plan *plan)
 void quota_future_look(struct quota_future *future, const struct plan *plan)
 {
     const struct snapshot *start = future->start;
-    if (plan->decision_count > 0 || plan->good_until_ms <= start->now_ms)
+    if (plan->decision_count > 0 || plan->search_turn_count > 0 || plan->good_until_ms <= start->now_ms)
         return;
     for (size_t i = 0; i < start->pod_count; i++)
         if (start->pods[i].status == SNAPSHOT_POD_PIPELINED || start->pods[i].status == SNAPSHOT_POD_RELEASING)
@@ -100,6 +100,7 @@ int quota_future_step(struct quota_future *future, struct error *err)
     simulation_tell(simulation, plan);
     future->cycles++;
     if (!has_acted(&old, &simulation->snapshot) && !simulation_release(simulation))
-        future->is_at_rest = !has_other_promises(&old, &simulation->snapshot);
+        future->is_at_rest =
+            !has_other_promises(&old, &simulation->snapshot) && simulation->snapshot.search_turn_count == 0;
     return 0;
 }

@@ -21,6 +21,16 @@ static void bound_scenarios(const struct what_if_inquiry *inquiry, struct snapsh
     settings->scenarios_per_action = settings->scenarios_per_action < left ? settings->scenarios_per_action : left;
 }
 
+// Where searches for all that waits do not end in one cycle, the one that is asked about is searched victims for alone.
+static void look_at_one(struct snapshot *snapshot, uint32_t workload)
+{
+    if (snapshot->search_turn_count == 0)
+        return;
+    snapshot->search_turn_count = 0;
+    snapshot->settings.search_steps = SNAPSHOT_STEPS_UNLIMITED;
+    snapshot->searches_for = workload;
+}
+
 int what_if_try(struct what_if_inquiry *inquiry, const struct what_if_change *change, struct arena *arena,
                 struct what_if_trial *out_trial, struct error *err)
 {
@@ -29,6 +39,7 @@ int what_if_try(struct what_if_inquiry *inquiry, const struct what_if_change *ch
     if (what_if_apply(inquiry->snapshot, inquiry->question, change, arena, &copy, &out_trial->workload, err) < 0)
         return -1;
     out_trial->snapshot = copy;
+    look_at_one(copy, out_trial->workload);
     if (change && inquiry->question->fix_scenarios > 0)
         bound_scenarios(inquiry, &copy->settings);
     if (what_if_plan(inquiry, copy, arena, &out_trial->plan, err) < 0)

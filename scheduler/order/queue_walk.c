@@ -127,6 +127,7 @@ static void update_best(struct walk *walk, struct walk_level *level)
     if (level->best_is_known && level->best_version == level->queue->version)
         return;
     const struct walk_leaf *best = NULL;
+    walk->looked_at += level->leaf_count;
     for (size_t i = 0; i < level->leaf_count; i++) {
         struct walk_leaf *leaf = &walk->leaves[level->leaves[i]];
         if (leaf->next == leaf->count)
@@ -145,6 +146,7 @@ static void update_best(struct walk *walk, struct walk_level *level)
 struct workload *walk_next(struct walk *walk)
 {
     struct walk_level *best = NULL;
+    walk->looked_at += walk->department_count;
     for (size_t d = 0; d < walk->department_count; d++) {
         struct walk_level *level = &walk->departments[d];
         if (level->left == 0)

@@ -44,6 +44,7 @@ struct walk {
     struct walk_level *departments; // only those with workloads, by name
     size_t department_count;
     size_t most_leaves;
+    size_t looked_at; // queues so far
     struct arena *arena;
 };
 

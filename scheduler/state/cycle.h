@@ -165,6 +165,14 @@ struct pool {
     struct reservation *reservation; // for the largest gang that waits; NULL: none
 };
 
+// What became of the search for it in the action that is being run.
+enum search_state {
+    SEARCH_DONE, // or there was none to make
+    SEARCH_CUT,
+    SEARCH_PASSED, // it did not come to it
+    SEARCH_STANDS  // it found nothing in an earlier cycle, and nothing has changed
+};
+
 struct workload {
     const struct snapshot_workload *spec;
     uint32_t index;
@@ -173,13 +181,16 @@ struct workload {
     const uint32_t *children; // group indices
     const uint32_t *order;    // pod indices of the snapshot, leaf by leaf, in task order
     struct pod_counts counts;
-    uint32_t home;         // the pool its pods stand in; SNAPSHOT_NONE
-    bool asks_memory;      // a pod of it asks for device memory: its charge depends on the node
-    bool lost_pod;         // by a decision of this cycle
-    uint32_t stamp;        // of the simulation that served it last
-    bool lost_promise;     // the same
-    int64_t last_start_ms; // SNAPSHOT_TIME_NONE: holds nothing that has started
-    uint32_t unit_cap;     // of the open search: only so many pods of the unit; SNAPSHOT_COUNT_UNLIMITED
+    uint32_t home;    // the pool its pods stand in; SNAPSHOT_NONE
+    bool asks_memory; // a pod of it asks for device memory: its charge depends on the node
+    bool lost_pod;    // by a decision of this cycle
+    enum search_state search;
+    uint32_t scenario_count; // of the search that was cut
+    bool was_passed;         // it is not known what would make room for it
+    uint32_t stamp;          // of the simulation that served it last
+    bool lost_promise;       // the same
+    int64_t last_start_ms;   // SNAPSHOT_TIME_NONE: holds nothing that has started
+    uint32_t unit_cap;       // of the open search: only so many pods of the unit; SNAPSHOT_COUNT_UNLIMITED
     struct explanation_list *explanations;
     // The next unit to allocate; see unit.h.
     bool unit_is_known;
@@ -194,6 +205,17 @@ struct nodes_memo {
     const struct snapshot_placement_rules *rules;
     struct request request;
     const struct node_survey *survey;
+};
+
+// Steps of searches for victims, about looks at a queue: see actions/search_turn.h.
+struct search_budget {
+    int64_t taken; // so far
+    int64_t taken_thoroughly;
+    int64_t spared;    // of what quick turns might have taken
+    int64_t end;       // of the turn
+    int64_t allowed;   // to the end of the search that is made now
+    size_t turn;       // quick turns that have begun
+    size_t turn_count; // all there are: actions in node pools
 };
 
 struct share_log;
@@ -236,6 +258,12 @@ struct cycle {
     struct plan_search_cut *cuts;
     size_t cut_count;
     size_t cut_capacity;
+    uint32_t preference; // of the node pools that are planned now
+    struct search_budget search_budget;
+    struct snapshot_search_turn *turns;
+    size_t turn_count;
+    size_t turn_capacity;
+    bool turns_go_on;      // some of them are not over
     int64_t good_until_ms; // see plan.h
 };
 

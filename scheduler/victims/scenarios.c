@@ -93,6 +93,7 @@ static bool try_chosen(struct selection *selection)
         count += victims->units[selection->units[i]].count;
         loss_milli += victims->units[selection->units[i]].loss_milli;
     }
+    search->cycle->search_budget.taken += (int64_t)selection->count;
     victims->was_refused = !victims_may_lose_enough(victims, loss_milli) ||
                            !victims_leave_room(victims, selection->units, selection->count) ||
                            !victims_sides_may_lose_enough(victims, selection->units, selection->count);
@@ -189,6 +190,7 @@ static struct prefix_plan plan_prefixes(struct victims *victims)
     struct prefix_plan plan = {.nodes = victims->candidates, .count = victims->candidate_count};
     for (size_t i = 0; i < plan.count; i++)
         plan.nodes[i].milli = victims_node_milli(victims, plan.nodes[i].node);
+    victims->search->cycle->search_budget.taken += (int64_t)plan.count;
     qsort(plan.nodes, plan.count, sizeof(*plan.nodes), compare_rooms);
     int64_t lack_milli = victims->lack_milli;
     while (lack_milli > 0 && plan.first < plan.count)

@@ -37,6 +37,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    STEPS_OF_A_VICTIM = 25 // that is evicted, placed and put back, in looks at a queue
+};
+
 static const scenario_generator GENERATORS[] = {scenarios_by_node, scenarios_over_nodes};
 
 // Scenarios that failed already, by the pods they place and evict. A hash of 128 bits stands for them.
@@ -110,11 +114,6 @@ static void forget_failures(struct fingerprint_set *set)
     *set = (struct fingerprint_set){0};
 }
 
-bool search_is_over(const struct search *search)
-{
-    return search->was_cut;
-}
-
 static bool is_spent(const struct search *search)
 {
     const struct snapshot_settings *settings = &search->cycle->snapshot->settings;
@@ -122,8 +121,15 @@ static bool is_spent(const struct search *search)
     uint32_t most = settings->scenarios_per_workload;
     if (search->is_sparing && most != SNAPSHOT_COUNT_UNLIMITED)
         most -= most / 2; // the other half is for the search that spares nothing
-    return search->scenario_count >= most ||
+    return search->cycle->search_budget.taken >= search->cycle->search_budget.allowed ||
+           search->scenario_count >= most ||
            (settings->scenarios_per_action != SNAPSHOT_COUNT_UNLIMITED && simulated >= settings->scenarios_per_action);
+}
+
+bool search_is_over(struct search *search)
+{
+    search->was_cut = search->was_cut || search->cycle->search_budget.taken >= search->cycle->search_budget.allowed;
+    return search->was_cut;
 }
 
 // Nodes without free GPUs are left out for those whose every pod needs one.
@@ -287,6 +293,8 @@ static bool serve(struct search *search, const struct scenario *scenario)
     struct refused refused = {0};
     while (acting > 0) {
         struct workload *workload = walk_next(&walk);
+        search->cycle->search_budget.taken += (int64_t)walk.looked_at;
+        walk.looked_at = 0;
         if (workload->stamp != search->cycle->stamp)
             continue;
         acting--;
@@ -324,6 +332,7 @@ bool search_try(struct search *search, const struct scenario *scenario)
         return false;
     }
     search->scenario_count++;
+    cycle->search_budget.taken += STEPS_OF_A_VICTIM * (int64_t)scenario->count;
     cycle->counts[cycle->action].scenarios_simulated++;
     size_t checkpoint = statement_checkpoint(cycle);
     for (size_t i = 0; i < scenario->count; i++)

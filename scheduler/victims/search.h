@@ -16,4 +16,4 @@ void search_done(struct search *search);
 // Simulates one scenario; true: it is lawful and stands in the open statement.
 bool search_try(struct search *search, const struct scenario *scenario);
 // The search's budgets allow no more.
-bool search_is_over(const struct search *search);
+bool search_is_over(struct search *search);

@@ -277,6 +277,7 @@ bool victims_take(struct victims *victims)
     const struct popped_unit *popped;
     while ((popped = victim_order_at(victims->order, victims->popped_count))) {
         victims->popped_count++;
+        victims->search->cycle->search_budget.taken++;
         bool is_recorded = false;
         for (uint32_t i = 0; i < popped->count && victims->search->recorded.count > 0; i++)
             is_recorded = is_recorded || victims->marks->recorded[popped->pods[i]] == victims->stamp;
