@@ -157,6 +157,7 @@ static int create_reconciler(struct daemon *daemon, struct error *err)
         .retry_delay_ms = (int64_t)(settings->retry_delay_s * 1000),
         .page_interval_ms = (int64_t)(settings->inference_interval_s * 1000),
         .staleness_grace_ms = grace_ms ? grace_ms : 1, // 0 is its default
+        .search_budget_ms = settings->search_budget_ms,
         .retention = {.bound_bytes = settings->database_bytes,
                       .keep_ms = {[RETENTION_WORKLOADS] = days_ms(settings->deleted_days),
                                   [RETENTION_SAMPLES] = days_ms(settings->sample_days),

@@ -82,6 +82,9 @@ static void write_counters(struct buffer *out, const struct counters *counters)
                     counters->scenarios_filtered);
     write_by_action(out, "prorata_scheduler_searches_cut_total", "Searches that their budget ended.",
                     counters->searches_cut);
+    write_one(out, "prorata_scheduler_search_turns", "gauge",
+              "Turns of searches for victims that the last cycle did not come to the end of.",
+              atomic_load(&counters->search_turns));
 }
 
 static void write_pending(struct buffer *out, const struct snapshot *snapshot, const struct plan *plan)

@@ -57,6 +57,9 @@ static void make_snapshot(struct present *present)
             workloads[i].stale_ms += passed_ms;
     }
     present->snapshot.workloads = workloads;
+    present->snapshot.search_turns = aftermath_of_turns(plan, true, &present->arena);
+    present->snapshot.search_turn_count = plan->search_turn_count;
+    present->snapshot.search_cycle = plan->search_cycle;
     carry_out_pods(present);
 }
 

@@ -29,6 +29,7 @@ struct reconciler_options {
     int64_t page_interval_ms;           // between readings of inferences' metrics; 0: 5 s
     int64_t retry_delay_max_ms;         // 0: 6 min
     int64_t staleness_grace_ms;         // of gangs that lost pods; 0: 60 s, negative: for ever
+    int64_t search_budget_ms;           // about how long a cycle looks for victims; 0: no bound
     int64_t sample_interval_ms;         // at most one sample of a figure in this time; 0: 1000
     struct retention_options retention; // reconciler/retention.h
     // Plans in place of scheduler_plan; NULL: that. For tests of what is done about a bad plan

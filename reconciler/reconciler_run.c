@@ -136,6 +136,7 @@ static void count_plan(struct counters *counters, const struct plan *plan)
     }
     for (size_t i = 0; i < plan->search_cut_count; i++)
         atomic_fetch_add(&counters->searches_cut[plan->search_cuts[i].action], 1);
+    atomic_store(&counters->search_turns, (int64_t)plan->search_turn_count);
 }
 
 // Said and written down when it begins, and when the cause becomes another.
@@ -204,7 +205,8 @@ static void show_cycle(struct reconciler *reconciler, struct view *view, int64_t
         journal_add(reconciler->options.journal, &kept);
 }
 
-static void plan_cycle(struct reconciler *reconciler, struct turn *turn, struct figure_changes *changes)
+static void plan_cycle(struct reconciler *reconciler, struct turn *turn, bool is_changed,
+                       struct figure_changes *changes)
 {
     struct cache *cache = &reconciler->cache;
     struct view *view = view_create(cache->world);
@@ -216,6 +218,7 @@ static void plan_cycle(struct reconciler *reconciler, struct turn *turn, struct 
     snapshot_build(cache, turn->now_ms, &view->arena, live);
     if (turn->options->staleness_grace_ms)
         live->snapshot.settings.staleness_grace_ms = turn->options->staleness_grace_ms;
+    searches_put(&reconciler->searches, turn->options->search_budget_ms, is_changed, &view->arena, &live->snapshot);
     past_usage_apply(&reconciler->usage, cache->world, &live->snapshot, &view->arena);
     turn_note_plan_due(turn, live->next_due_ms);
     int rc = make_plan(reconciler, &live->snapshot, &view->arena, &plan, &cause);
@@ -231,6 +234,9 @@ static void plan_cycle(struct reconciler *reconciler, struct turn *turn, struct 
     turn_note_plan_due(turn, plan->good_until_ms);
     count_plan(&reconciler->counters, plan);
     carry_out(turn, live, plan);
+    if (searches_take(&reconciler->searches, plan,
+                      turn->plan_due_ms)) // soon, and others get the processor as long as this one had it
+        turn_note_plan_due(turn, turn->now_ms + plan_us / 500 + 1);
     explain_all(turn, live, plan);
     figures_of_queues(&reconciler->figures, turn, plan, changes);
     if (turn->order_count > 0)
@@ -329,9 +335,10 @@ static int work(struct reconciler *reconciler, bool has_expired, bool *out_busy,
                            err) < 0)
         return -1;
     turn_note_due(&turn, past_usage_due_ms(&reconciler->usage));
-    if (!plans_later && (reconciler->cache.needs_plan || uses_changed || turn.workload_count > 0 ||
-                         turn.now_ms >= reconciler->plan_due_ms || reconciler->options.plans_always))
-        plan_cycle(reconciler, &turn, &changes);
+    bool is_changed = reconciler->cache.needs_plan || uses_changed || turn.workload_count > 0 ||
+                      turn.now_ms >= reconciler->searches.world_due_ms; // not only searches that go on
+    if (!plans_later && (is_changed || turn.now_ms >= reconciler->plan_due_ms || reconciler->options.plans_always))
+        plan_cycle(reconciler, &turn, is_changed, &changes);
     else
         turn.plan_due_ms = reconciler->plan_due_ms;
     turn_note_due(&turn, turn.plan_due_ms);
@@ -423,6 +430,7 @@ int reconciler_create(struct db *db, struct backend *backend, const struct recon
     cache_init(&reconciler->cache);
     figures_init(&reconciler->figures);
     past_usage_init(&reconciler->usage);
+    searches_init(&reconciler->searches);
     arena_init(&reconciler->turn_arena);
     pthread_mutex_init(&reconciler->lock, NULL);
     condition_init(&reconciler->changed);
@@ -445,6 +453,7 @@ void reconciler_destroy(struct reconciler *reconciler)
     cache_done(&reconciler->cache);
     figures_done(&reconciler->figures);
     past_usage_done(&reconciler->usage);
+    searches_done(&reconciler->searches);
     arena_done(&reconciler->turn_arena);
     view_slot_done(&reconciler->views);
     places_done(&reconciler->questions);

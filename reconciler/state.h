@@ -3,6 +3,7 @@
 #include "backends/backend.h"
 #include "base/places.h"
 #include "reconciler/outcome/figures.h"
+#include "reconciler/searches.h"
 #include "reconciler/statistics.h"
 #include "reconciler/view.h"
 
@@ -23,6 +24,7 @@ struct counters {
     _Atomic int64_t workloads_tried[ACTIONS], workloads_placed[ACTIONS];
     _Atomic int64_t scenarios_simulated[ACTIONS], scenarios_filtered[ACTIONS];
     _Atomic int64_t searches_cut[ACTIONS];
+    _Atomic int64_t search_turns; // that go on
     _Atomic int64_t workload_count, pod_count;
 };
 
@@ -46,6 +48,7 @@ struct reconciler {
     struct past_usage usage;
     struct retention retention;
     struct statistics statistics;
+    struct searches searches;
     struct arena turn_arena;
     struct page_reader *pages;  // of inferences' replicas; NULL: no pod has an address
     struct backend_fact *facts; // taken from the backend and not yet written

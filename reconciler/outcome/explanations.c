@@ -114,6 +114,12 @@ static void explain(struct turn *turn, struct cache_workload *workload, const st
                             arena_strdup(turn->arena, planned->explanations[0].message));
 }
 
+// What is not known to have no room keeps the words of the cycle that looked at it last.
+static bool keeps_words(const struct cache_workload *workload, const struct plan_workload *planned)
+{
+    return planned->was_passed && workload->has_explanation;
+}
+
 // Promised a place, it is as good as scheduled: no word of why not, but that it waits.
 static bool is_waiting(const struct cache_workload *workload, const struct plan_workload *planned)
 {
@@ -128,6 +134,8 @@ void explain_all(struct turn *turn, const struct live_snapshot *live, const stru
         for (size_t k = 0; k < planned->explanation_count; k++)
             if (planned->explanations[k].until_ms != SNAPSHOT_TIME_NONE)
                 turn_note_plan_due(turn, planned->explanations[k].until_ms);
+        if (is_waiting(workload, planned) && keeps_words(workload, planned))
+            continue;
         if (is_waiting(workload, planned))
             explain(turn, workload, &live->snapshot, planned);
         else
