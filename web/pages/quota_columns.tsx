@@ -5,8 +5,8 @@ import { useWidth } from "../data";
 import { NONE, gpus, ratio } from "../format";
 import { QuotaAxis, QuotaBar, QuotaLegend } from "../parts/quota_bar";
 import { Choice, SCALES } from "../parts/quota_picture";
-import { type Axis, axisTop } from "../pictures/axis";
-import { inPercent, percentAxis, reach } from "../pictures/quota_bar";
+import type { Axis } from "../pictures/axis";
+import { axisOf, inPercent } from "../pictures/quota_bar";
 import { type Parts, type Shares, poolNames, shareOf } from "../pictures/shares";
 import type { Column } from "../parts/table";
 import { route, setQuery } from "../router";
@@ -49,8 +49,6 @@ export const QuotaFoot = () => (
   </div>
 );
 
-const axisOf = (list: Parts[]) => (inPercents() ? percentAxis(list) : axisTop(list.map(reach)));
-
 function numbersOf<R>(partsOf: (row: R) => Parts): Column<R>[] {
   return [
     {
@@ -90,7 +88,7 @@ export function useQuotaColumns<R extends { name: string }>(
 ): Column<R>[] {
   const [width, setWidth] = useState(0);
   const seen = new WeakMap<R[], Axis>(); // the axis of each list of rows
-  const axis = (rows: R[]) => seen.get(rows) ?? seen.set(rows, axisOf(rows.map(partsOf))).get(rows)!;
+  const axis = (rows: R[]) => seen.get(rows) ?? seen.set(rows, axisOf(rows.map(partsOf), inPercents())).get(rows)!;
   const sort: Partial<Column<R>> =
     poolOf() === "all" ? { sort: "gpuAllocated", filter: { field: "gpuAllocated", type: "number" } } : {};
   const quota = (parts: Parts) => (limited(parts) ? gpus(parts.quota) : "unlimited");
@@ -164,7 +162,7 @@ export function SubBar({ parts, name, project, rows }: Omit<BarProps, "axis" | "
   const [ref, width] = useWidth();
   return (
     <span class="sub-bar" ref={ref}>
-      <Bar parts={parts} name={name} project={project} axis={axisOf(rows)} width={width} />
+      <Bar parts={parts} name={name} project={project} axis={axisOf(rows, inPercents())} width={width} />
     </span>
   );
 }

@@ -11,8 +11,7 @@ import { QuotaBar } from "../parts/quota_bar";
 import { PoolChoice } from "../parts/quota_picture";
 import { ShareTree } from "../parts/share_tree";
 import { Empty, Loaded } from "../parts/states";
-import { axisTop } from "../pictures/axis";
-import { reach } from "../pictures/quota_bar";
+import { axisOf } from "../pictures/quota_bar";
 import { type Shares, isEmpty, sumParts } from "../pictures/shares";
 import { may } from "../session";
 import { shareWords } from "../words";
@@ -66,7 +65,7 @@ export function PoolBars({ shares, project }: { shares: Shares; project: string 
   const all = Object.entries(shares),
     some = all.filter(([, s]) => !isEmpty(s)),
     rows = some.length ? some : all;
-  const { top } = axisTop(rows.map(([, s]) => reach(s)));
+  const { top } = axisOf(rows.map(([, s]) => s));
   return (
     <div>
       {rows.map(([pool, s], i) => (

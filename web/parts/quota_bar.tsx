@@ -102,7 +102,7 @@ interface SoloProps {
 // A bar of its own: names [{from, to, text}] stand below; "quota 24" above the mark.
 export function SoloBar({ parts, project, name, names = [] }: SoloProps) {
   const [ref, width] = useWidth();
-  const top = Math.max(Math.min(wantedReach(parts), 3 * Math.max(reach(parts), 1)), reach(parts), 1) * 1.02;
+  const top = Math.max(wantedReach(parts), reach(parts), 1) * 1.02;
   const scale = Math.max(0, width - 8) / top;
   return (
     <div class="minibar solo" ref={ref}>

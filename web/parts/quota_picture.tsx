@@ -5,8 +5,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useWidth } from "../data";
 import { gpus, plural } from "../format";
 import { Icon } from "../icons";
-import { type Axis, axisTop } from "../pictures/axis";
-import { inPercent, percentAxis, reach } from "../pictures/quota_bar";
+import type { Axis } from "../pictures/axis";
+import { axisOf, inPercent } from "../pictures/quota_bar";
 import {
   ORDERS,
   type Parts,
@@ -122,10 +122,7 @@ interface Shape {
   here: boolean;
 }
 
-function axisOf(rows: ShareRow[], percent: boolean) {
-  const all = rows.map(r => r.parts);
-  return percent ? percentAxis(all) : axisTop(all.map(reach));
-}
+const partsOf = (rows: ShareRow[]) => rows.map(r => r.parts);
 
 // projects: of the overview.
 export function QuotaPicture(props: PictureProps) {
@@ -141,7 +138,7 @@ export function QuotaPicture(props: PictureProps) {
   const groups = byDepartment(list).map(g => ({ ...g, parts: sumOf(g, departments?.get(g.id), pool) }));
   const opened = departments ? list.filter(r => open.has(r.departmentId)) : list;
   const percent = props.scale === "percent",
-    axis = axisOf(opened.length ? opened : groups, percent);
+    axis = axisOf(partsOf(opened.length ? opened : groups), percent);
   const shape = { width, axis, percent, here: Boolean(departments), thin: opened.length >= THIN };
   return (
     <div class="quota-picture">

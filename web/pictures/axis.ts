@@ -1,16 +1,19 @@
 // The axis of the quota bars, from 0: how far it goes, and its ticks. Pure.
 
 const OUTLIER = 4,
-  ROOM = 1.15;
+  ROOM = 1.15,
+  STRETCH = 2;
 
-// How far rows reach with what they have and are promised -> the axis' top. What is only wanted doesn't count, so that it
-// never presses the marks into a corner; nor does a row of more than 4 times the 90th percentile, which is cut and labelled.
-export function axisTop(reaches: number[]) {
+// How far rows reach with what they have and are promised -> the axis' top. A row of more than 4 times the 90th percentile
+// doesn't count: it is cut and labelled. What is only wanted stretches the axis to twice that at most, so that it never
+// presses the marks into a corner; what goes further is cut as well.
+export function axisTop(reaches: number[], wanted: number[] = []) {
   const sorted = [...reaches].sort((a, b) => a - b),
     most = sorted.at(-1) ?? 0;
   const usual = OUTLIER * (sorted[Math.floor((sorted.length - 1) * 0.9)] ?? 0);
   const counted = sorted.length > 2 && usual > 0 ? (sorted.filter(v => v <= usual).at(-1) ?? most) : most;
-  return axis(ROOM * counted);
+  const usualTop = axis(ROOM * counted).top;
+  return axis(Math.max(usualTop, ...[...sorted, ...wanted].filter(v => v <= STRETCH * usualTop)));
 }
 
 export interface Axis {

@@ -96,14 +96,16 @@ function overMarks(parts: Parts, { x, y, bar, limit, width: end }: Whole) {
   return marks;
 }
 
+const BARELY = 1.05; // of the axis: what ends there is as good as inside
+
 // What lies beyond the end of the axis, in words; "" where nothing does.
 function cutText(parts: Parts, { x, width: end, scale, unit }: Whole) {
   const limited = Number.isFinite(parts.quota),
     from = baseOf(parts) + parts.over,
     out = end / scale;
-  if (limited && x(parts.quota) > end + 1) return `quota ${amount(parts.quota, unit)}`;
-  if (x(from) > end + 1) return amount(from, unit);
-  return x(from + parts.more) > end + 1 ? `+${amount(from + parts.more - out, unit)}` : "";
+  if (limited && x(parts.quota) > end + 1) return `quota ${amount(parts.quota, unit)}`; // it has no mark then
+  if (from > BARELY * out) return amount(from, unit);
+  return from + parts.more > BARELY * out ? `+${amount(from + parts.more - out, unit)}` : "";
 }
 
 /** The marks of one bar, those on top last. */
@@ -143,15 +145,11 @@ export function inPercent(parts: Parts) {
 
 const MOST_PERCENT = 300;
 
-// The axis of rows in percent; those without a quota have none.
-export function percentAxis(rows: Parts[]) {
-  const top = axisTop(
-    rows
-      .map(inPercent)
-      .filter(p => p !== null)
-      .map(reach),
-  );
-  return top.top > MOST_PERCENT ? axis(MOST_PERCENT) : top;
+/** The axis of rows, in GPUs or in percent; in percent those without a quota have none. */
+export function axisOf(rows: Parts[], percent = false) {
+  const all = percent ? rows.map(inPercent).filter(p => p !== null) : rows;
+  const whole = axisTop(all.map(reach), all.map(wantedReach));
+  return percent && whole.top > MOST_PERCENT ? axis(MOST_PERCENT) : whole;
 }
 
 const CHARACTER = 5.9,

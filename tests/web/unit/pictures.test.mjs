@@ -8,7 +8,7 @@ const { axis, axisTop, labels } = await load("pictures/axis");
 const { stretches: ansi, plain, shown } = await load("pictures/ansi");
 const { hit, layout, wordsAt } = await load("pictures/cluster_canvas");
 const { heat, nodesInBrief, piecesOf, poolsOf, rowNote, rowOf, runBox, runLabel, stretches } = await load("pictures/cluster_map");
-const { besideMark, inPercent, named, percentAxis, quotaMarks, reach, wantedReach } = await load("pictures/quota_bar");
+const { axisOf, besideMark, inPercent, named, quotaMarks, reach, wantedReach } = await load("pictures/quota_bar");
 const { poolParts, refusedBy, shareOf, sharesByPool, sharesInBrief, sortShares, sumParts } = await load("pictures/shares");
 const { quickStart } = await load("pictures/quick_start");
 const { hrefOf, inPlaces, wordsOf } = await load("pictures/waiting");
@@ -128,7 +128,7 @@ test("a row needs the axis as far as it holds, its quota and a near limit; what 
 
 test("neither five times the demand nor one outlier presses the marks into a corner", () => {
   const rows = [10, 28, 24, 17, 9, 34, 12, 20].map(quota => poolParts({ quota, held: quota / 2, waiting: 5 * quota }));
-  assert.equal(axisTop(rows.map(reach)).top, 40);
+  assert.deepEqual([axisTop(rows.map(reach)).top, axisOf(rows).top], [40, 80], "some want 50 in all, others 187");
   const silly = poolParts({ quota: 9999, held: 40, waiting: 9 });
   const { top } = axisTop([...rows, silly].map(reach));
   assert.equal(top, 40);
@@ -139,9 +139,29 @@ test("neither five times the demand nor one outlier presses the marks into a cor
   assert.equal(axisTop([0, 0, 0, 44]).top, 60); // most hold nothing: that is no reason to cut
 });
 
+const cutOf = (row, top, unit) => quotaMarks(row, { width: 400, scale: 400 / top, slot: null, unit }).find(([tag]) => tag === "text")?.[1].text;
+
+test("an axis that would end just before what is wanted reaches it; only what goes further is cut", () => {
+  const cut = (...rows) => rows.map(row => cutOf(row, axisOf(rows).top));
+  const row = (quota, held, waiting) => poolParts({ quota, held, waiting });
+  assert.deepEqual(cut(row(4, 4, 1.5), row(2, 1, 0)), [undefined, undefined], "was +0.5 on an axis to 5");
+  assert.deepEqual(cut(row(16, 14, 8.75), row(4, 2, 0)), [undefined, undefined], "was +2.75 on an axis to 20");
+  assert.deepEqual(cut(row(4, 4, 4), row(4, 0, 0)), [undefined, undefined], "was +3 on an axis to 5");
+  assert.deepEqual(cut(row(4, 4, 1.5), row(2, 2, 600)), [undefined, "+596 →"], "one huge row flattens no other");
+  assert.deepEqual([1.5, 0].map(waiting => axisOf([row(4, 4, waiting), row(2, 2, 600)]).top), [6, 5]);
+  assert.equal(axisOf([row(4, 4, 3)], true).top, 200);
+  assert.equal(axisOf([poolParts({ quota: 8, held: 2, limit: 1000 })]).top, 10, "a limit far beyond is left out");
+});
+
+test("what ends within 5 % of the axis is not cut", () => {
+  assert.deepEqual([104, 106].map(waiting => cutOf(poolParts({ waiting }), 100)), [undefined, "+6 →"]);
+  assert.deepEqual([104, 106].map(held => cutOf(poolParts({ held }), 100)), [undefined, "106 →"]);
+  assert.equal(cutOf(poolParts({ quota: 104 }), 100), "quota 104 →", "no mark shows it");
+});
+
 test("marks beyond the axis carry the unit, percent without decimals", () => {
   const related = inPercent(poolParts({ quota: 7, held: 10, waiting: 51 }));
-  assert.equal(percentAxis([poolParts({ quota: 7, held: 70 }), poolParts({ held: 3 })]).top, 300);
+  assert.equal(axisOf([poolParts({ quota: 7, held: 70 }), poolParts({ held: 3 })], true).top, 300);
   const cut = scale => quotaMarks(related, { width: 300, scale, slot: null, unit: "%" }).find(([tag]) => tag === "text")[1].text;
   assert.equal(cut(1), "+571\u202f% →");
   assert.equal(cut(3), "143\u202f% →");
