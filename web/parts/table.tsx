@@ -191,7 +191,7 @@ export function Table<R extends { id?: string | number; name?: string }>(props: 
           <Rows table={props} list={list} rows={rows} shown={shown} sort={sort} body={body} choice={choice} />
         </div>
       )}
-      {list.rows !== undefined && (
+      {list.rows !== undefined && (rows.length > 0 || page > 1) && (
         <>
           <Foot key="foot" list={list} page={page} size={size} number={rows.length} />
           {foot}

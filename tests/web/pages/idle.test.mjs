@@ -37,6 +37,7 @@ test("a project and the least idle time narrow it; a row leads to its workload",
   await page.waitForURL(/least=3600/);
   await page.getByRole("group", { name: "Idle for at least" }).getByRole("button", { name: "1 day" }).click();
   await page.waitForSelector(".empty:has-text('nothing for 1 day')");
+  assert.deepEqual([await page.locator(".table-foot, .table-sheet > p").count(), await page.locator(".tools").evaluate(tools => tools.offsetTop - tools.parentElement.offsetTop <= 1)], [0, true], "no pages, and no empty line above the tools");
   const first = mock.data.workloads.find(w => w.name === all[0]);
   await page.goto(`${mock.url}/idle?f=projectName==${encodeURIComponent(first.projectName)}`);
   await page.waitForSelector("tbody tr");

@@ -105,8 +105,16 @@ test("several values of a column are one filter, by ticks or by words with comma
 test("nothing matches: it says so and clears", async () => {
   await page.goto(mock.url + "/workloads?q=nothing-like-it&f=phase==Failed");
   await page.waitForSelector(".empty:has-text('Nothing matches the search and 1 filter.')");
+  assert.equal(await page.locator(".table-foot").count(), 0, "no rows, no pages");
   await page.getByRole("button", { name: "Clear", exact: true }).click();
   await page.waitForSelector("tbody tr");
+});
+
+test("an empty page behind the last one leads back", async () => {
+  await page.goto(mock.url + "/workloads?page=9");
+  await page.waitForSelector(".empty");
+  await page.getByRole("button", { name: "Back", exact: true }).click();
+  await page.waitForURL(/page=8/);
 });
 
 test("keys: j and k walk, Enter opens, the pane follows, Escape closes and the focus is back on the row", async () => {
