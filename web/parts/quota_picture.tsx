@@ -26,7 +26,7 @@ import { QuotaAxis, QuotaBar, QuotaLegend } from "./quota_bar";
 import { Empty } from "./states";
 import { Swatch } from "./status";
 
-export const FLAT = 12; // more projects are grouped by department, or the most in need alone
+export const FLAT = 12; // more projects are departments to open, or the most in need alone, in that order
 const THIN = 60, // from so many open rows on they are thin, and drawn while in view
   AT_ONCE = 50;
 
@@ -151,17 +151,12 @@ export function QuotaPicture(props: PictureProps) {
               <QuotaAxis top={axis.top} width={width} unit={percent ? "% of quota" : "GPUs"} />
             </span>
           </Head>
-          {groups.map(g =>
-            departments ? (
-              <Group key={g.id} group={g} open={open} setOpen={setOpen} shape={shape} />
-            ) : (
-              <Fragment key={g.id}>
-                <Department group={g} show={all} />
-                {g.rows.map(row => (
-                  <Row key={row.id} row={row} shape={shape} />
-                ))}
-              </Fragment>
-            ),
+          {departments ? (
+            groups.map(g => <Group key={g.id} group={g} open={open} setOpen={setOpen} shape={shape} />)
+          ) : all ? (
+            <Parted groups={groups} shape={shape} />
+          ) : (
+            <Rows rows={list} shape={shape} />
           )}
         </>
       )}
@@ -243,18 +238,23 @@ function sumOf({ rows }: { rows: ShareOf[] }, own: Shares | undefined, pool: str
 
 const quotaOf = ({ quota }: Parts) => (Number.isFinite(quota) ? gpus(quota) : "unlimited");
 
-function Department({ group: { name, parts }, show }: { group: DepartmentGroup; show: boolean }) {
+function Department({ group: { name, parts } }: { group: DepartmentGroup }) {
   return (
     <div class="q-group">
       <span class="strong cut">{name}</span>
-      <span />
-      <span class="num">
-        {show && `${gpus(parts.held)} / ${Number.isFinite(parts.quota) ? gpus(parts.quota) : "∞"}`}
-      </span>
-      <span>{show && parts.over > 0 && `${gpus(parts.over)} borrowed`}</span>
+      <span class="num">{`${gpus(parts.held)} / ${Number.isFinite(parts.quota) ? gpus(parts.quota) : "∞"}`}</span>
+      <span>{parts.over > 0 && `${gpus(parts.over)} borrowed`}</span>
     </div>
   );
 }
+
+const Parted = ({ groups, shape }: { groups: DepartmentGroup[]; shape: Shape }) =>
+  groups.map(g => (
+    <Fragment key={g.id}>
+      <Department group={g} />
+      <Rows rows={g.rows} shape={shape} />
+    </Fragment>
+  ));
 
 interface GroupProps {
   group: DepartmentGroup;
@@ -278,7 +278,7 @@ function Group({ group, open: all, setOpen, shape }: GroupProps) {
         </button>
         <Figures row={group} shape={{ ...shape, thin: false }} project={null} />
       </div>
-      {open && rows.slice(0, most).map(row => <Row key={row.id} row={row} shape={shape} />)}
+      {open && <Rows rows={rows.slice(0, most)} shape={shape} />}
       {open && rows.length > most && (
         <Switch onClick={() => setMost(most + AT_ONCE)}>
           {Math.min(AT_ONCE, rows.length - most)} more of {rows.length}
@@ -301,6 +301,9 @@ function useSeen(asked?: boolean) {
   return [ref, seen || !asked] as const;
 }
 
+const Rows = ({ rows, shape }: { rows: ShareOf[]; shape: Shape }) =>
+  rows.map(r => <Row key={r.id} row={r} shape={shape} />);
+
 function Row({ row, shape }: { row: ShareOf; shape: Shape }) {
   const [ref, seen] = useSeen(shape.thin);
   return (
@@ -308,7 +311,7 @@ function Row({ row, shape }: { row: ShareOf; shape: Shape }) {
       ref={ref}
       class={"q-row" + (shape.thin ? " thin" : "")}
       href={shape.here ? hrefWith({ open: row.id, tab: null }) : `/projects?open=${row.id}`}
-      data-tip={shareLine(row.name, row.parts)}
+      data-tip={`${row.department} · ${shareLine(row.name, row.parts)}`}
     >
       <span class="name">
         <Swatch project={row.id} />
