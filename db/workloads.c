@@ -310,6 +310,7 @@ static int set_wish(struct db_conn *conn, const struct workload_state *state, co
     db_bind_int(stmt, 5, db_revision(conn));
     int rc = db_run(conn, stmt, err);
     db_release(conn, stmt);
+    db_touch(conn, CHANGE_WORKLOAD, state->uuid);
     return rc;
 }
 
@@ -340,7 +341,9 @@ int db_wish_workload(struct db_conn *conn, const struct workload_state *state, e
     snprintf(message, sizeof(message), "%.300s %s %s", caller_name, rule->verb, state->name);
     char phase_message[400];
     snprintf(phase_message, sizeof(phase_message), "%s by %.300s", rule->reason, caller_name);
-    if (set_wish(conn, state, rule->desired_phase, caller_name, now_ms, err) < 0 ||
+    if (set_wish(conn, state, rule->desired_phase, caller_name, now_ms, err) < 0)
+        return -1;
+    if (!phase_is_final(state->phase) && // what is deleted still says how it ended
         db_set_phase(conn, state->id, state->uuid, rule->phase, phase_message, now_ms, err) < 0)
         return -1;
     return db_add_event(conn, &event, err);

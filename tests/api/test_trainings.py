@@ -231,6 +231,8 @@ def test_completed_training_can_only_be_deleted(server):
     assert server.post(path + "/suspend").status == 202
     assert server.workload(workload_id)["phase"] == "Completed"
     assert server.delete(path).status == 202
+    server.wait_for("the deletion", lambda: server.workload(workload_id)["deletedAt"])
+    assert server.workload(workload_id)["phase"] == "Completed", "how it ended stays said"
 
 
 def test_batch_workloads(server):
