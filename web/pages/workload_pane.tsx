@@ -33,7 +33,7 @@ const WAITING = ["Pending", "Creating", "Resuming"];
 const OVER = ["Completed", "Failed", "Stopped"];
 
 export function WorkloadPane({ workload: w }: { workload: Workload }) {
-  const first = WAITING.includes(w.phase) ? "why" : w.phase === "Failed" ? "logs" : "events";
+  const first = w.deletedAt ? "events" : WAITING.includes(w.phase) ? "why" : w.phase === "Failed" ? "logs" : "events";
   const pods = w.requestedPods?.number ?? 1;
   const asked = w.workloadRequestedResources?.gpu?.request ?? 0;
   const line = (

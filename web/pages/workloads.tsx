@@ -10,7 +10,7 @@ import { Page } from "../parts/page";
 import { Pane, Split } from "../parts/pane";
 import { Fault, Loading } from "../parts/states";
 import { SavedViews } from "../parts/saved_views";
-import { ProjectName, Status } from "../parts/status";
+import { ProjectName, State, Status } from "../parts/status";
 import { type Column, Table, openHref } from "../parts/table";
 import { route } from "../router";
 import { newWorkload, scope, scopeFilter, session } from "../session";
@@ -27,7 +27,8 @@ const KINDS = ["workload", "pod"];
 const asked = (w: Workload) => w.workloadRequestedResources?.gpu?.request ?? 0;
 const held = (w: Workload) => w.allocatedResources?.gpu ?? 0;
 // What is over holds nothing any more, and asks for nothing.
-const isOver = (w: Workload) => w.phase === "Completed" || w.phase === "Failed" || w.phase === "Stopped";
+const OVER = ["Completed", "Failed", "Stopped"];
+const isOver = (w: Workload) => OVER.includes(w.phase);
 const gpuText = (w: Workload) =>
   held(w) === asked(w) || isOver(w) ? gpus(asked(w)) : `${gpus(held(w))} / ${gpus(asked(w))}`;
 export const poolsOf = (w: Workload) => (w.currentNodePools?.length ? w.currentNodePools : w.requestedNodePools) ?? [];
@@ -244,12 +245,28 @@ const COLUMNS: Column<Workload>[] = [
   { id: "image", label: "Image", text: w => w.images?.[0] ?? NONE, hidden: true },
 ];
 
+// Why it is gone: what it ended with, or who deleted it.
+const reasonOf = (w: Workload) =>
+  w.phaseMessage && w.phaseMessage !== "Deleting" ? w.phaseMessage.replace(/^DeletionRequested/, "Deleted") : NONE;
+
 const DELETED: Column<Workload>[] = [
   COLUMNS[0],
   {
+    ...COLUMNS[1],
+    filter: { ...COLUMNS[1].filter!, values: [...values(OVER), { value: "Deleting", label: "Deleted" }] },
+    text: w => (isOver(w) ? w.phase : "Deleted"),
+    cell: w => (isOver(w) ? <Status phase={w.phase} /> : <State phase="Deleted" />),
+  },
+  {
+    id: "reason",
+    label: "Reason",
+    cap: true,
+    text: reasonOf,
+    cell: w => <span data-tip={reasonOf(w)}>{reasonOf(w)}</span>,
+  },
+  {
     id: "deleted",
     label: "Deleted",
-    keep: true,
     sort: "deletedAt",
     filter: { field: "deletedAt", type: "date" },
     text: w => w.deletedAt ?? NONE,
@@ -369,7 +386,7 @@ export function DeletedWorkloads() {
           sort="-deletedAt"
           searchLabel="Name, project, person"
           hrefOf={w => openHref(w.id)}
-          sub={w => w.projectName}
+          sub={w => `${w.projectName} · ${time(w.deletedAt, now())}`}
           empty="Nothing that was deleted is kept."
         />
       </Split>

@@ -2,24 +2,20 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { SHOTS, axe, becomes, open } from "../browser.mjs";
-import { ask, onServer, signIn } from "../real_server.mjs";
+import { SHOTS, axe, becomes, open, until } from "../browser.mjs";
+import { ask, onServer, send, signIn } from "../real_server.mjs";
 
 const site = onServer();
 let page, server;
 before(async () => {
   ({ page, server } = await site.ready);
-  await page.evaluate(async () => {
-    const json = async path => (await fetch(path)).json();
-    const [{ uuid: clusterId }] = await json("/api/v1/clusters");
-    const { projects: [{ id: projectId }] } = await json("/api/v1/org-unit/projects");
-    const headers = { "Content-Type": "application/json", "X-Prorata-Request": "1" };
-    for (const name of ["gone", "gone-too", "here"]) {
-      const body = JSON.stringify({ name, projectId, clusterId, spec: { image: "x", compute: { gpuDevicesRequest: 1 } } });
-      const { workloadId } = await (await fetch("/api/v1/workloads/trainings", { method: "POST", headers, body })).json();
-      if (name !== "here") await fetch(`/api/v1/workloads/trainings/${workloadId}`, { method: "DELETE", headers });
-    }
-  });
+  const [{ uuid: clusterId }] = await ask(page, "/api/v1/clusters"), { projects: [{ id: projectId }] } = await ask(page, "/api/v1/org-unit/projects");
+  const fails = { backoffLimit: 0, annotations: [{ name: "prorata.io/sim-duration", value: "1ms" }, { name: "prorata.io/sim-exit-code", value: "3" }] };
+  const trainings = "/api/v1/workloads/trainings", submit = async (name, more) => (await send(page, "POST", trainings, { name, projectId, clusterId, spec: { image: "x", compute: { gpuDevicesRequest: 1 }, ...more } })).workloadId;
+  await submit("here");
+  const gone = [await submit("gone", fails), await submit("gone-too")];
+  await until("one has failed", async () => (await ask(page, `/api/v1/workloads/${gone[0]}`)).phase === "Failed");
+  for (const id of gone) await send(page, "DELETE", `${trainings}/${id}`);
   await becomes(2, async () => (await ask(page, "/api/v1/workloads/count?deleted=true")).count, "deleted workloads");
 });
 
@@ -30,6 +26,9 @@ test("deleted workloads stand on a page of their own, with filters and details",
   await page.waitForSelector(".table-foot:has-text('1–2 of 2')");
   assert.deepEqual((await page.locator("tbody td.first a > span:not(.sub)").allTextContents()).sort(), ["gone", "gone-too"]);
   assert.equal(await page.locator("tbody input").count(), 0, "nothing can be done with them");
+  const cells = name => page.locator("tbody tr", { has: page.locator("td.first", { hasText: new RegExp(`^${name}default`) }) }).locator("td").allInnerTexts();
+  assert.deepEqual((await cells("gone-too")).slice(1, 3), ["Deleted", "Deleted by admin@prorata.local"], "what ran, and who deleted it");
+  assert.match((await cells("gone")).slice(1, 3).join(": "), /^Failed: Failed 1 time, and backoffLimit allows 0; gone-0-0 ended with exit code 3/, "how it ended before");
   await page.fill(".tools input[type=search]", "too");
   await page.waitForSelector(".table-foot:has-text('of 1')");
   await page.locator("tbody a.w").click();
