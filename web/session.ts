@@ -18,10 +18,18 @@ export interface Scope {
 
 export const session = signal<State>({ state: "unknown" }); // unknown, out, in (with the server's answer in .who)
 
+// What the server sets beside that cookie, for scripts: who has none is not signed in, and needs no 401 to know it.
+const HINT = "prorata_signed_in";
+
 export async function learnSession() {
+  if (!document.cookie.includes(`${HINT}=1`)) {
+    session.value = { state: "out" };
+    return;
+  }
   try {
     enter(await get("/api/v1/session", {}, { quiet401: true }));
   } catch (error) {
+    if (error instanceof ApiError && error.status === 401) document.cookie = `${HINT}=; Path=/; Max-Age=0`; // it is over
     if (error instanceof ApiError && (error.status === 401 || error.status === 403)) session.value = { state: "out" };
     else session.value = { state: "unknown", error: error as Error };
   }

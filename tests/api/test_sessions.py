@@ -11,6 +11,11 @@ def test_browser_session(server):
     answer, cookie, headers = sign_in_by_cookie(server)
     parts = [part.strip() for part in cookie.split(";")]
     assert parts[0].startswith("prorata_session=") and set(parts[1:]) == {"Path=/", "HttpOnly", "SameSite=Strict"}
+    # What scripts may see says that there is a session, and no more.
+    assert answer.headers.get_all("Set-Cookie")[1] == "prorata_signed_in=1; Path=/; SameSite=Strict"
+    assert (
+        server.request("GET", "/api/v1/session", token=None, headers={"Cookie": "prorata_signed_in=1"}).status == 401
+    )
     assert answer.json["name"] == ADMIN and answer.json["mustChangePassword"] is False
     assert [r["roleName"] for r in answer.json["roles"]] == ["System administrator"]
     assert {
@@ -41,7 +46,11 @@ def test_browser_session(server):
         == 401
     )
     answer = server.request("DELETE", "/api/v1/session", token=None, headers={**headers, **WRITE})
-    assert answer.status == 204 and "Max-Age=0" in answer.headers["Set-Cookie"]
+    assert answer.status == 204
+    assert [cookie.split(";")[0] for cookie in answer.headers.get_all("Set-Cookie") if "Max-Age=0" in cookie] == [
+        "prorata_session=",
+        "prorata_signed_in=",
+    ]
     assert server.request("GET", "/api/v1/session", token=None, headers=headers).status == 401
 
 

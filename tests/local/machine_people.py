@@ -29,7 +29,7 @@ answers = []
 for _ in range(wish.get("times", 1)):
     connection.request(wish["method"], wish["url"], wish["body"], wish["headers"])
     answer = connection.getresponse()
-    answers.append([answer.status, dict(answer.getheaders()), answer.read().decode()])
+    answers.append([answer.status, dict(reversed(answer.getheaders())), answer.read().decode()])
 print(json.dumps(answers[-1]))
 """
 

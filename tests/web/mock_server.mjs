@@ -181,6 +181,7 @@ export async function startMock(folder, { scale = 1, permissions } = {}) {
     }
     if (url.pathname === "/v1/k8s/setting") return json(200, SETTINGS.map(([key, label, description]) => ({ key, label, description, value: "true" })));
     const path = pages.some(page => page.test(url.pathname)) ? "/index.html" : url.pathname;
+    if (/text\/html/.test(request.headers.accept)) response.setHeader("Set-Cookie", `prorata_signed_in=1; Path=/${data.signedIn ? "" : "; Max-Age=0"}`);
     try {
       const file = await readFile(join(mock.folder, normalize(path)));
       return send(200, TYPES[path.split(".").at(-1)] ?? "application/octet-stream", file);

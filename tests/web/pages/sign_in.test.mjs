@@ -212,3 +212,26 @@ test("a password that is reset while a form is filled in: the form stays below b
   await page.waitForSelector("dialog #f-newPassword", { state: "detached" });
   assert.equal(await page.inputValue("#f-name"), "half-typed");
 });
+
+// [what is expected, the walk]: the browser's console tells whoever looks into it of true faults alone.
+const EXPECTED = [
+  ["a first visit, signing in, and what is there after signing out", async page => {
+    await page.goto(server.url + "/");
+    await page.waitForSelector("#username");
+    await signIn(page, server.url);
+    await page.reload();
+    await page.waitForSelector("nav.side");
+    await page.click(".account button");
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await page.waitForSelector("#username");
+    await page.reload();
+    await page.waitForSelector("#username");
+  }],
+];
+for (const [what, walk] of EXPECTED)
+  test(`no error in the console: ${what}`, async t => {
+    const { page, troubles, context } = await open(browser, server.url);
+    t.after(() => context.close());
+    await walk(page);
+    assert.deepEqual(troubles.errors, []);
+  });
