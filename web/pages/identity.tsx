@@ -1,6 +1,6 @@
 // Where do people of the organisation sign in, and what do their groups allow?
 import { useState } from "preact/hooks";
-import { ApiError, del, get, getAll, put } from "../api";
+import { del, get, getAll, put } from "../api";
 import { useData } from "../data";
 import { Button } from "../parts/button";
 import { confirm } from "../parts/dialog";
@@ -18,14 +18,11 @@ import { GiveRole, RuleList, dropRule } from "./rules_of";
 const PATH = "/api/v1/authentication/openid/provider";
 type Provider = Answer<typeof PATH>;
 
-const provider = (abort: AbortSignal) =>
-  get(PATH, {}, { signal: abort }).then(
-    p => ({ p }),
-    error => {
-      if (error instanceof ApiError && error.status === 404) return { p: null };
-      throw error;
-    },
-  );
+// Who has none is not asked for it, for a 404 is no error here.
+async function provider(abort: AbortSignal): Promise<{ p: Provider | null }> {
+  const { enabled } = await get("/api/v1/authentication/openid", {}, { signal: abort });
+  return { p: enabled ? await get(PATH, {}, { signal: abort }) : null };
+}
 
 /** The identity provider's settings, and the access rules of its groups. */
 export default function Identity() {

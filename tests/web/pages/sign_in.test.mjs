@@ -227,6 +227,11 @@ const EXPECTED = [
     await page.reload();
     await page.waitForSelector("#username");
   }],
+  ["Identity without a provider", async page => {
+    await signIn(page, server.url);
+    await page.goto(server.url + "/access/identity");
+    await page.waitForSelector("#f-issuer");
+  }],
 ];
 for (const [what, walk] of EXPECTED)
   test(`no error in the console: ${what}`, async t => {
