@@ -5,6 +5,8 @@ import { type ApiError, TIMEOUT_S, post, signedOut } from "../api";
 import { onChange } from "../live";
 import { closed } from "../pictures/what_if";
 import { EMPTY, type FormKind, type FormValues, KINDS, bodyOf, check } from "../pictures/submission";
+import { type RuledFields, brokenRules, optionsOf } from "../pictures/submission_fields";
+import { MORE, THINGS } from "../pictures/submission_more";
 import type { WhatIfAnswer } from "../types";
 import { WORDS } from "../words";
 
@@ -12,32 +14,42 @@ const PATH = "/api/v1/scheduler/what-if";
 const PAUSE_MS = 250,
   AGAIN_MS = 5000;
 const NAME = "what-if-" + Math.random().toString(36).slice(2, 8); // its name bears on nothing, so typing one asks nothing
-const NEEDED = ["project", "gpus", "cpu", "memory", "workers", "completions", "parallelism"];
+const NEEDED = ["project", "gpus", "cpu", "memory", "workers", "completions", "parallelism", "least"];
+const LATER = ["most", "metric", "threshold"];
 
-// The question as text, so that equal ones are one; null while a field that matters is wrong.
-export function questionOf(v: FormValues, kind: FormKind, clusterId: string) {
-  const wrong = check(v, kind);
-  if (NEEDED.some(key => wrong[key])) return null;
-  const { type } = KINDS[kind];
-  const open = Object.keys(wrong).filter(key => key.startsWith("spec.")); // begun, and not yet as the server takes it
-  return JSON.stringify({
-    type,
-    workload: bodyOf(
-      {
-        ...v,
-        ...Object.fromEntries(open.map(key => [key, EMPTY[key as keyof FormValues]])),
-        name: NAME,
-        image: v.image || "none",
-        command: "",
-        args: "",
-        workingDir: "",
-        environment: "",
-      },
-      kind,
-      clusterId,
-    ),
-    fixes: true,
-  });
+// Texts bear on nothing, so typing one asks nothing, but where a policy rules it: then it stands as typed, or as something
+// that the policy takes. An image there must be.
+const TEXTS = ["image", "command", "args", "workingDir"] as const;
+function textsOf(v: FormValues, rules: RuledFields, broken: Record<string, string>) {
+  const textOf = (key: (typeof TEXTS)[number]) => {
+    const rule = rules[key]?.rule,
+      isImage = key === "image";
+    if (v[key] && !broken[key] && (rule || isImage)) return v[key];
+    return rule?.required || isImage ? ((rule && optionsOf(rule)[0]) ?? "none") : "";
+  };
+  return Object.fromEntries(TEXTS.map(key => [key, textOf(key)]));
+}
+
+// Nor do these; a claim may lie on some nodes alone.
+const IDLE = [
+  ...MORE.filter(f => f.fold === "marks" || f.fold === "security").map(f => f.path),
+  ...THINGS.map(t => t.id).filter(id => id !== "tolerations" && id !== "storage.pvc"),
+].map(path => `spec.${path}` as const);
+
+// The question as text, so that equal ones are one; null while a field that matters is wrong. rules: a policy's.
+export function questionOf(v: FormValues, kind: FormKind, clusterId: string, rules: RuledFields) {
+  const wrong = check(v, kind),
+    broken = brokenRules(v, rules);
+  const isOpen = (key: string) => (key in broken ? !(TEXTS as readonly string[]).includes(key) : NEEDED.includes(key));
+  if (Object.keys({ ...wrong, ...broken }).some(isOpen)) return null;
+  // What is begun, and not yet as the server takes it, is left out; how many replicas come later needs all its fields.
+  const idle = IDLE.filter(key => !rules[key]);
+  const left = [...Object.keys(wrong), ...idle].map(key => [key, EMPTY[key as keyof FormValues]]);
+  const later = LATER.some(key => wrong[key]) ? { most: Math.max(1, Number(v.least)), metric: "", threshold: "" } : {};
+  const said = { ...v, ...Object.fromEntries(left), ...later, ...textsOf(v, rules, broken), name: NAME };
+  const environment = rules.environment ? said.environment : "";
+  const workload = bodyOf({ ...said, environment }, kind, clusterId);
+  return JSON.stringify({ type: KINDS[kind].type, workload, fixes: true });
 }
 
 type Ask<A> = (question: string, abort: AbortSignal) => Promise<A>;
@@ -101,5 +113,8 @@ export function useAnswer<A>(question: string | null, send: Ask<A>) {
 
 const send: Ask<WhatIfAnswer> = (question, signal) => post(PATH, JSON.parse(question), { signal });
 
-export const useWhatIf = (v: FormValues, kind: FormKind, clusterId: string) =>
-  useAnswer(questionOf(v, kind, clusterId), send);
+/** isReady: what the policy says is known. */
+export function useWhatIf(v: FormValues, kind: FormKind, clusterId: string, rules: RuledFields, isReady: boolean) {
+  const found = useAnswer(isReady ? questionOf(v, kind, clusterId, rules) : null, send);
+  return isReady ? found : { ...found, asking: true };
+}

@@ -152,7 +152,7 @@ function useWorkloadForm(props: FormProps) {
     project,
     clusterId,
     types,
-    whatIf: useWhatIf(v, kind, clusterId),
+    whatIf: useWhatIf(v, kind, clusterId, rules, isReady),
     template,
     isReady,
     setPools,

@@ -92,7 +92,7 @@ function One({ thing, at, row, strict, change, remove }: OneProps) {
               {
                 path: `${thing.id}-${at}-${f.path}`,
                 value: values[f.path],
-                error: strict ? wrongField(f, values[f.path]) : "",
+                error: strict ? wrongField(f, values[f.path], values) : "",
                 onValue: (value: Values[string]) => change({ ...row, values: { ...values, [f.path]: value } }),
                 onBlur: () => {},
               } as never

@@ -99,9 +99,10 @@ export function specOf(kind: Fielded, v: Values, before: Spec = {}): Spec {
   }, before);
 }
 
-export function wrongField(f: Field, value: Values[string]) {
+/** v: what is typed beside it. */
+export function wrongField(f: Field, value: Values[string], v: Values) {
   const text = String(value ?? "").trim();
-  if (f.required && text === "") return "Missing.";
+  if (text === "" && (f.required instanceof Function ? f.required(v) : f.required)) return "Missing.";
   if (f.as === "number" && text !== "" && !(Number(text) >= 0)) return "A number of at least 0.";
   const bad = f.pair && text.split("\n").find(line => line.trim() && line.indexOf("=") < 1);
   if (bad) return `NAME=value expected, got "${bad.trim()}".`;
@@ -113,7 +114,7 @@ export const checkAsset = (kind: Fielded, v: Values, isNew: boolean): Record<str
   name: String(v.name).trim() ? "" : "A name is needed.",
   ...(isNew ? { place: v.place ? "" : "Choose where it holds." } : {}),
   ...Object.fromEntries(
-    fieldsNow(kind, v).map(f => [f.path, f.secret && !isNew ? "" : wrongField(f, v[f.path] as string)]),
+    fieldsNow(kind, v).map(f => [f.path, f.secret && !isNew ? "" : wrongField(f, v[f.path] as string, v)]),
   ),
 });
 

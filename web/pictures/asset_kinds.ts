@@ -14,7 +14,8 @@ export interface Field {
   options?: { value: string; label?: string }[];
   /** The options are the ids of other assets. */
   from?: "environment" | "compute" | "credentials" | "datasource";
-  required?: boolean;
+  /** Of what is typed beside it. */
+  required?: boolean | ((v: Values) => boolean);
   /** Sent, never shown. */
   secret?: boolean;
   initial?: unknown;

@@ -1,5 +1,6 @@
 // A form's values -> the body of the API, and back. Pure.
 
+import { bytes } from "../format";
 import type { ComputeSpec, EnvironmentAsset } from "../types";
 import { type Spec, at, put } from "./asset_form";
 import { type Shape, hasMaster, shapeOf } from "./gang";
@@ -164,7 +165,7 @@ export function check(v: FormValues, kind: FormKind) {
   else if (gpus > 1 && !Number.isInteger(gpus)) wrong.gpus = "Whole GPUs, or a part of one below 1.";
   else if (gpus < 1 && Math.abs(gpus * 100 - Math.round(gpus * 100)) > 1e-6) wrong.gpus = "Parts go in steps of 0.01.";
   if (v.cpu !== "" && !(Number(v.cpu) >= 0)) wrong.cpu = "A number of cores, e.g. 0.5.";
-  if (v.memory && !/^\+?[0-9.]+(?:[eE][-+]?[0-9]+|[EPTGMk]i?|Ki|m)?$/.test(v.memory))
+  if (v.memory && !/^\+?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?[0-9]+|[EPTGMk]i?|Ki|m)?$/.test(v.memory))
     wrong.memory = "An amount such as 512M or 4Gi.";
   if (kind === "distributed" && !(Number.isInteger(Number(v.workers)) && Number(v.workers) >= 1))
     wrong.workers = "At least 1 worker.";
@@ -175,6 +176,8 @@ export function check(v: FormValues, kind: FormKind) {
   if (v.backoff !== "" && !(Number.isInteger(Number(v.backoff)) && Number(v.backoff) >= 0))
     wrong.backoff = "A whole number from 0.";
   if (v[GPU_MEMORY] && !(gpus >= 1)) wrong[GPU_MEMORY] = "Of at least 1 GPU.";
+  if (below(v["spec.compute.cpuCoreLimit"], v.cpu)) wrong["spec.compute.cpuCoreLimit"] ??= LEAST;
+  if (below(v["spec.compute.cpuMemoryLimit"], v.memory)) wrong["spec.compute.cpuMemoryLimit"] ??= LEAST;
   for (const line of lines(v.environment))
     if (!/^[A-Za-z_][A-Za-z0-9_.-]*=/.test(line))
       wrong.environment = `One NAME=value a line; "${line.slice(0, 30)}" is none.`;
@@ -201,6 +204,8 @@ function checkServing(v: FormValues) {
 }
 
 const isPort = (value: unknown) => /^\d+$/.test(String(value).trim()) && Number(value) >= 1 && Number(value) <= 65535;
+const LEAST = "At least what it asks for.";
+const below = (limit: unknown, asked: Typed) => limit !== "" && (bytes(String(limit)) ?? 0) < (bytes(asked) ?? 0);
 const GPU_MEMORY = "spec.compute.gpuMemoryRequest";
 
 const lines = (text: string) =>
@@ -319,7 +324,9 @@ export function totalGpus(v: FormValues, kind: FormKind) {
             Number(v.completions) > 1 ? Number(v.completions) : Number(v.parallelism) || 1,
           )
         : kind === "inference"
-          ? (number(v.initial) ?? Math.max(1, Number(v.least) || 0))
+          ? v.initial !== "" && isFrom(0, v.initial)
+            ? Number(v.initial)
+            : Math.max(1, Number(v.least) || 0)
           : 1;
   return { pods, each: Number(v.gpus) || 0, all: pods * (Number(v.gpus) || 0) };
 }

@@ -127,7 +127,7 @@ function whoseOf(source: Source | null | undefined, project: { name: string; par
   return `Policy of ${names[source?.scope ?? ""] ?? "an administrator"}`;
 }
 
-const optionsOf = (rule: Rule) => (rule.options ?? []).map(o => (typeof o === "string" ? o : (o.value ?? "")));
+export const optionsOf = (rule: Rule) => (rule.options ?? []).map(o => (typeof o === "string" ? o : (o.value ?? "")));
 const isSet = (value: unknown) => value !== undefined && value !== null;
 
 const isTime = (key: string) => PLAIN[key]?.as === "seconds";

@@ -63,7 +63,10 @@ export const MORE: MoreField[] = [
   field("compute", "compute.gpuMemoryRequest", "GPU memory", { hint: "10G of each GPU", ...third, wrong: isAmount }),
   field("compute", "compute.cpuCoreLimit", "At most CPU cores", number),
   field("compute", "compute.cpuMemoryLimit", "At most CPU memory", { ...third, wrong: isAmount }),
-  pairs("compute", "compute.extendedResources", "Other devices", "extended-resource", ["resource", "quantity"]),
+  {
+    ...pairs("compute", "compute.extendedResources", "Other devices", "extended-resource", ["resource", "quantity"]),
+    wrong: text => (/=\s*$/m.test(text) ? "How many of it?" : ""),
+  },
   field("end", "restartPolicy", "What restarts", {
     options: options("Always OnFailure Never", "As the kind says"),
     jobs: true,
@@ -282,7 +285,7 @@ export const THINGS: Thing[] = [
     group: "tolerations",
     flag: () => "toleration",
     fields: [
-      { path: "key", label: "Key of the taint", mono: true, ...third },
+      { path: "key", label: "Key of the taint", mono: true, required: v => v.operator !== "Exists", ...third },
       {
         path: "operator",
         label: "Its value",
@@ -374,10 +377,10 @@ export const moreValues = (spec: unknown): More =>
 /** What is wrong with it, by key. */
 export function wrongMore(v: More, kind: FormKind) {
   const wrong: Record<string, string> = {};
-  for (const f of MORE) if (isOf(f, kind)) wrong[keyOf(f.path)] = wrongField(f, v[keyOf(f.path)] as Values[string]);
+  for (const f of MORE) if (isOf(f, kind)) wrong[keyOf(f.path)] = wrongField(f, v[keyOf(f.path)] as Values[string], {});
   for (const thing of THINGS)
     wrong[keyOf(thing.id)] = (v[keyOf(thing.id)] as Row[])
-      .flatMap(({ values }) => fieldsNow(thing, values).map(f => wrongField(f, values[f.path])))
+      .flatMap(({ values }) => fieldsNow(thing, values).map(f => wrongField(f, values[f.path], values)))
       .filter(Boolean)[0];
   return Object.fromEntries(Object.entries(wrong).filter(([, text]) => text));
 }

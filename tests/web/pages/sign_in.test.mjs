@@ -5,7 +5,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { ROOT, axe, becomes, launch, open } from "../browser.mjs";
-import { ADMIN, PASSWORD, ask, fetchAlone, signIn, startServer } from "../real_server.mjs";
+import { ADMIN, PASSWORD, ask, fetchAlone, send, signIn, startServer } from "../real_server.mjs";
 
 const SHOTS = join(ROOT, "artifacts/screenshots");
 let server, browser, token;
@@ -213,6 +213,7 @@ test("a password that is reset while a form is filled in: the form stays below b
   assert.equal(await page.inputValue("#f-name"), "half-typed");
 });
 
+const settled = page => page.locator(".verdict-box:not([aria-busy])").waitFor();
 // [what is expected, the walk]: the browser's console tells whoever looks into it of true faults alone.
 const EXPECTED = [
   ["a first visit, signing in, and what is there after signing out", async page => {
@@ -231,6 +232,36 @@ const EXPECTED = [
     await signIn(page, server.url);
     await page.goto(server.url + "/access/identity");
     await page.waitForSelector("#f-issuer");
+  }],
+  ["a workload's form while fields are empty or half typed", async page => {
+    await signIn(page, server.url);
+    await page.goto(server.url + "/workloads/new/inference");
+    await page.waitForSelector("form:not(.waits) #f-name");
+    await settled(page);
+    for (const summary of await page.locator("form summary").all()) await summary.click();
+    const add = async (button, kind) => {
+      await page.getByRole("button", { name: button, exact: true }).click();
+      await page.getByRole("menuitem", { name: kind, exact: true }).click();
+      await settled(page);
+    };
+    for (const row of ["Port", "URL"]) await add("Port or URL", row);
+    await add("Variable from elsewhere", "Variable from a secret");
+    for (const [field, typed] of [["name", "x-"], ["name", ""], ["image", ""], ["environment", "EPOCHS"], ["environment", ""], ["serving", ""], ["serving", "8o"], ["least", ""], ["most", ""], ["most", "4"], ["initial", "x"], ["ports-0-container", "9"], ["ports-0-container", ""]]) {
+      await page.fill(`[id="f-${field}"]`, typed);
+      await settled(page);
+    }
+  }],
+  ["a workload's form whose policy needs what is empty", async page => {
+    await signIn(page, server.url);
+    const rules = { command: { required: true }, image: { options: [{ value: "lab/base:1" }] }, compute: { cpuCoreRequest: { required: true } } };
+    await send(page, "PUT", "/api/v2/policy/trainings", { meta: { name: "house", scope: "tenant" }, policy: { rules } });
+    await page.goto(server.url + "/workloads/new/training");
+    const verdict = text => page.locator(".verdict-box:not([aria-busy]) .one", { hasText: text }).waitFor();
+    await verdict("Starts at once");
+    for (const [field, typed, said] of [["command", "python", "Starts"], ["command", "", "Starts"], ["image", "lab/other", "Starts"], ["cpu", "", "Not asked: a field"], ["cpu", "1", "Starts"]]) {
+      await page.fill(`#f-${field}`, typed);
+      await verdict(said);
+    }
   }],
 ];
 for (const [what, walk] of EXPECTED)

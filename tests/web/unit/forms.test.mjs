@@ -22,6 +22,10 @@ test("a part of a GPU is a portion of one device", () => {
   assert.deepEqual(bodyOf(V({ gpus: 0 }), "training", "c").spec.compute, { gpuDevicesRequest: 0 });
 });
 
+test("replicas at the start that are half typed count as the least", () => {
+  assert.deepEqual(["x", "", "0", 3].map(initial => totalGpus(V({ least: 2, initial }), "inference").all), [2, 2, 0, 3]);
+});
+
 test("a distributed training has workers and a master of the same size", () => {
   const body = bodyOf(V({ workers: 7, framework: "PyTorch" }), "distributed", "c");
   assert.deepEqual([body.masterSpecSameAsWorker, body.spec.numWorkers, body.spec.distributedFramework], [true, 7, "PyTorch"]);
@@ -57,6 +61,8 @@ const BAD = [
   ["no name", { name: "" }, "training", "name"], ["capitals", { name: "A1" }, "training", "name"], ["a dash last", { name: "a-" }, "training", "name"], ["a digit first", { name: "1a" }, "training", "name"], ["too long", { name: "a".repeat(64) }, "training", "name"],
   ["no project", { project: "" }, "training", "project"], ["no image", { image: "" }, "training", "image"], ["no number", { gpus: "x" }, "training", "gpus"], ["less than nothing", { gpus: -1 }, "training", "gpus"], ["one and a half", { gpus: 1.5 }, "training", "gpus"], ["finer than a hundredth", { gpus: 0.005 }, "training", "gpus"],
   ["an amount of nothing", { memory: "much" }, "training", "memory"], ["no worker", { workers: 0 }, "distributed", "workers"], ["no run", { completions: 0 }, "training", "completions"], ["half a retry", { backoff: 0.5 }, "training", "backoff"], ["a variable without a name", { environment: "=1" }, "workspace", "environment"],
+  ["a point of memory", { memory: "." }, "training", "memory"], ["less memory than asked for", { memory: "4Gi", "spec.compute.cpuMemoryLimit": "1G" }, "training", "spec.compute.cpuMemoryLimit"], ["fewer cores than asked for", { cpu: 2, "spec.compute.cpuCoreLimit": 1 }, "training", "spec.compute.cpuCoreLimit"],
+  ["a device without a number", { "spec.compute.extendedResources": "lab/fpga=" }, "training", "spec.compute.extendedResources"], ["a toleration of nothing", { "spec.tolerations": [{ values: { operator: "Equal", key: "" }, was: {} }] }, "training", "spec.tolerations"],
 ];
 for (const [name, more, kind, field] of BAD) test(`refused before it is sent: ${name}`, () => assert.ok(check(V(more), kind)[field]));
 test("what is right is not refused", () => {
