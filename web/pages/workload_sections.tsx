@@ -1,12 +1,12 @@
 // The sections of the workload form.
-import { gpuCount, gpus } from "../format";
+import { gpuCount, gpus, percent } from "../format";
 import { Icon } from "../icons";
 import { CheckField, NumberField, OrderField, Presets, Section, SelectField, TextField } from "../parts/form";
 import { Menu } from "../parts/menu";
 import { freeText, poolNames, standardPools } from "../pictures/choices";
 import { moreFields } from "../pictures/submission_more";
 import { environmentOf, fromCompute, fromEnvironment, unseen } from "../pictures/asset_values";
-import { FRAMEWORKS, KINDS, PRIORITIES, check, computeOf } from "../pictures/submission";
+import { FRAMEWORKS, KINDS, PRIORITIES, check, computeOf, gpusTyped, isPart } from "../pictures/submission";
 import { sharesByPool, sumParts } from "../pictures/shares";
 import { limitsOf } from "../pictures/unit_rules";
 import { may } from "../session";
@@ -168,7 +168,15 @@ export function Compute({ state }: Props) {
           ]}
         />
       )}
-      <NumberField label="GPUs per pod" size="third" {...field("gpus", "Below 1: a part of one")} />
+      <NumberField
+        label="GPUs per pod"
+        size="third"
+        {...field(
+          "gpus",
+          isPart(v.gpus) ? `${percent(Number(v.gpus) * 100)} of a GPU's memory` : "0.5 or 50%: half of one",
+        )}
+        onValue={typed => form.set("gpus", gpusTyped(typed))}
+      />
       <PodCounts state={state} />
       <NumberField label="CPU cores" size="third" step={0.5} {...field("cpu")} />
       <TextField label="CPU memory" size="third" {...field("memory", "512M, 4Gi")} />

@@ -21,7 +21,8 @@ export function Entry({ field: f, facts }: EntryProps<never>) {
   if (f.from) return <FromAssets field={f} facts={facts} />;
   if (f.options) return <SelectField label={label} size={size} hint={hint} {...as<string>()} options={f.options} />;
   if (f.as === "check") return <CheckField label={label} size={size} hint={hint} {...as<boolean>()} />;
-  if (f.as === "number") return <NumberField label={label} size={size} hint={hint} {...as<Typed>()} />;
+  if (f.as === "number" || f.as === "percent")
+    return <NumberField label={label} size={size} hint={hint} {...as<Typed>()} />;
   return (
     <TextField
       label={label}

@@ -34,11 +34,13 @@ const refOf = (word: string): Ref => ({
 });
 
 type Pair = Record<string, unknown>;
-const isPlain = (pair: Pair, [, value]: [string, string]) => pair[value] !== undefined && pair[value] !== null;
+const isSaid = (value: unknown) => value !== undefined && value !== null;
+const isPlain = (pair: Pair, [, value]: [string, string]) => isSaid(pair[value]);
 
 // A value of the specification -> what its field shows.
 export function shown({ as, pair }: Field, value: unknown): Values[string] {
   if (as === "check") return Boolean(value);
+  if (as === "percent") return isSaid(value) ? Math.round(Number(value) * 1e4) / 100 : "";
   if (as === "lines") return ((value ?? []) as string[]).join("\n");
   if (as === "seconds") return goText(Number(value));
   if (as === "many") return ((value ?? []) as Ref[]).map(refWord);
@@ -74,6 +76,7 @@ export function meant({ as, pair }: Field, value: Values[string], old: unknown):
       .filter(Boolean);
   if (text === "") return undefined;
   if (as === "seconds") return goSeconds(text) ?? undefined;
+  if (as === "percent") return Number(text) / 100;
   return as === "number" ? Number(text) : as === "flag" ? { [text]: true } : text;
 }
 

@@ -8,7 +8,7 @@ export interface Field {
   /** In the specification; dots go deeper. */
   path: string;
   label: string;
-  as?: "number" | "check" | "flag" | "many" | "lines" | "seconds";
+  as?: "number" | "percent" | "check" | "flag" | "many" | "lines" | "seconds";
   /** Lines NAME=value: the two members of each item. */
   pair?: [string, string];
   options?: { value: string; label?: string }[];
@@ -135,11 +135,12 @@ const computeFields = (under: string): Field[] => [
   },
   {
     path: `${under}gpuPortionRequest`,
-    label: "Part",
-    as: "number",
+    label: "% of its memory",
+    as: "percent",
     size: "third",
-    hint: "0.5: half a GPU",
+    hint: "50: half a GPU",
     required: true,
+    wrong: share => (Number(share) >= 1 && Number(share) <= 100 ? "" : "1 to 100."),
     when: v => v[`${under}gpuRequestType`] === "portion",
   },
   {

@@ -152,6 +152,13 @@ export const EMPTY: FormValues = {
   replace: false,
 };
 
+/** A part of a GPU may be typed as documents say it: "50%" is 0.5. */
+export function gpusTyped(value: Typed): Typed {
+  const [, share] = /^(\d+(?:\.\d+)?)\s*%$/.exec(String(value)) ?? [];
+  return share ? Number(share) / 100 : value;
+}
+export const isPart = (value: Typed) => Number(value) > 0 && Number(value) < 1;
+
 // What a form may not be sent with: {field: sentence}.
 export function check(v: FormValues, kind: FormKind) {
   const wrong = wrongMore(v, kind);
@@ -163,7 +170,8 @@ export function check(v: FormValues, kind: FormKind) {
   const gpus = Number(v.gpus);
   if (v.gpus === "" || !Number.isFinite(gpus) || gpus < 0) wrong.gpus = "A number from 0.";
   else if (gpus > 1 && !Number.isInteger(gpus)) wrong.gpus = "Whole GPUs, or a part of one below 1.";
-  else if (gpus < 1 && Math.abs(gpus * 100 - Math.round(gpus * 100)) > 1e-6) wrong.gpus = "Parts go in steps of 0.01.";
+  else if (gpus < 1 && Math.abs(gpus * 100 - Math.round(gpus * 100)) > 1e-6)
+    wrong.gpus = "Parts go in steps of 0.01, which is 1 %.";
   if (v.cpu !== "" && !(Number(v.cpu) >= 0)) wrong.cpu = "A number of cores, e.g. 0.5.";
   if (v.memory && !/^\+?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?[0-9]+|[EPTGMk]i?|Ki|m)?$/.test(v.memory))
     wrong.memory = "An amount such as 512M or 4Gi.";
@@ -218,9 +226,8 @@ export const variables = (text: string) =>
 
 export function computeOf(v: FormValues) {
   const gpus = Number(v.gpus) || 0;
-  const part = gpus > 0 && gpus < 1;
   return {
-    ...(part
+    ...(isPart(gpus)
       ? { gpuDevicesRequest: 1, gpuRequestType: "portion", gpuPortionRequest: gpus }
       : { gpuDevicesRequest: gpus, ...(v[GPU_MEMORY] ? { gpuRequestType: "memory" } : {}) }),
     ...(v.cpu !== "" ? { cpuCoreRequest: Number(v.cpu) } : {}),

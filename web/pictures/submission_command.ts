@@ -1,7 +1,7 @@
 // A form's values -> the command line that sends what the form would. Pure.
 import { shapeFlags } from "./gang";
 import { shell, shellLine } from "./shell_words";
-import { type FormKind, type FormValues, KINDS, bodyOf, variables } from "./submission";
+import { type FormKind, type FormValues, KINDS, bodyOf, isPart, variables } from "./submission";
 import { unseen } from "./asset_values";
 import { moreFlags } from "./submission_more";
 
@@ -44,7 +44,7 @@ export function commandOf(v: FormValues, kind: FormKind, projectName?: string, n
   ];
   if (v.template) parts.push(`--template ${shell(templateName ?? "")}`);
   const gpus = Number(v.gpus) || 0;
-  if (gpus > 0 && gpus < 1) parts.push(`-g 1 --gpu-portion-request ${gpus}`);
+  if (isPart(gpus)) parts.push(`-g 1 --gpu-portion-request ${gpus}`);
   else parts.push(`-g ${gpus}`);
   if (kind === "distributed") parts.push(`--workers ${v.workers}`, ...shapeFlags(v.shape));
   if (kind === "inference") parts.push(...servingFlags(v));

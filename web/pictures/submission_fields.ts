@@ -1,7 +1,7 @@
 // Where each field of the workload form stands in a specification, and what policies and templates say of it. Pure.
 import { bytes } from "../format";
 import { type Values as AssetValues, meant } from "./asset_form";
-import { type FormKind, type FormValues, type Submitted, valuesOf } from "./submission";
+import { type FormKind, type FormValues, type Submitted, isPart, valuesOf } from "./submission";
 import { MORE, THINGS } from "./submission_more";
 import { goText } from "./unit_rules";
 
@@ -159,7 +159,7 @@ export function ruledFields(
     found: RuledFields = {};
   const lists = [...LISTS, ...FIELDS.filter(([key]) => PLAIN[key]?.pair)];
   for (const [key, path] of [...FIELDS, ...lists.map(([id, list]) => [id, `${list}.instances`])]) {
-    const place = key === "gpus" && Number(v.gpus) > 0 && Number(v.gpus) < 1 ? PART : path;
+    const place = key === "gpus" && isPart(v.gpus) ? PART : path;
     const rule = at(rules, place) as Rule | undefined;
     const text = rule && wordsOf(rule, key);
     const locked = rule?.canEdit === false || rule?.canAdd === false;

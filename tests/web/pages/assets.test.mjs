@@ -32,7 +32,7 @@ test("a compute resource is made by keys alone, and what is wrong is said at its
   await page.waitForSelector("#f-gpuPortionRequest[aria-invalid=true]");
   assert.equal(await page.locator("#f-cpuMemoryRequest").getAttribute("aria-invalid"), "true");
   assert.deepEqual(await axe(page), []);
-  await page.fill("#f-gpuPortionRequest", "0.25");
+  await page.getByLabel("% of its memory", { exact: true }).fill("25");
   await page.fill("#f-cpuMemoryRequest", "4Gi");
   await button(page, "Save").click();
   await page.waitForSelector("#f-gpuDevicesRequest[aria-invalid=true]"); // the server's own word: a part is of one device

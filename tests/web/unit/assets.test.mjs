@@ -26,6 +26,15 @@ test("an emptied field is gone; one that does not matter any more too", () => {
   assert.deepEqual(claim, { existingPvc: true, claimName: "old", path: "/d", readOnly: false });
 });
 
+test("a part of a GPU is shown and typed in percent, as documents have it, and sent as the fraction it is", () => {
+  for (const [fraction, shown] of [[0.5, 50], [0.07, 7], [0.29, 29], [1, 100]]) {
+    const spec = { gpuDevicesRequest: 1, gpuRequestType: "portion", gpuPortionRequest: fraction };
+    const values = valuesOf(COMPUTE, spec, NAMED);
+    assert.equal(values.gpuPortionRequest, shown);
+    assert.equal(specOf(COMPUTE, { ...values, gpuPortionRequest: String(shown) }).gpuPortionRequest, fraction);
+  }
+});
+
 test("values of credentials are sent, never shown", () => {
   assert.equal(valuesOf(PASSWORD, { user: "u", password: "p" }, NAMED).password, "");
   assert.deepEqual(specOf(PASSWORD, { ...valuesOf(PASSWORD, {}, NAMED), user: "u", password: "p" }), { user: "u", password: "p" });
@@ -34,7 +43,7 @@ test("values of credentials are sent, never shown", () => {
 
 const BAD = [
   [ENVIRONMENT, {}, "image"], [ENVIRONMENT, { image: "i", environmentVariables: "A" }, "environmentVariables"], [ENVIRONMENT, { image: "i", environmentVariables: "=1" }, "environmentVariables"],
-  [COMPUTE, { gpuDevicesRequest: "x" }, "gpuDevicesRequest"], [COMPUTE, { gpuDevicesRequest: -1 }, "gpuDevicesRequest"], [COMPUTE, { gpuRequestType: "portion" }, "gpuPortionRequest"], [COMPUTE, { cpuMemoryRequest: "much" }, "cpuMemoryRequest"],
+  [COMPUTE, { gpuDevicesRequest: "x" }, "gpuDevicesRequest"], [COMPUTE, { gpuDevicesRequest: -1 }, "gpuDevicesRequest"], [COMPUTE, { gpuRequestType: "portion" }, "gpuPortionRequest"], [COMPUTE, { gpuRequestType: "portion", gpuPortionRequest: 101 }, "gpuPortionRequest"], [COMPUTE, { cpuMemoryRequest: "much" }, "cpuMemoryRequest"],
   [PVC, { path: "/d" }, "claimInfo.size"], [PASSWORD, { user: "u" }, "password"], [COMPUTE, { name: " " }, "name"], [COMPUTE, { place: "" }, "place"],
 ];
 for (const [kind, more, field] of BAD)

@@ -8,7 +8,7 @@ const { boundsOfProject, isOverPools, raised, raisesOf, warnings } = await load(
 const { checkRules: checkUnitRules, goText, inheritedInWords, knownTypes, limitsOf, nodeTypesOf, rulesOf, unitInWords, valuesOfRules } = await load("pictures/unit_rules");
 const { byPool, poolNames, sorted, standardPools, startPools, typeChoice } = await load("pictures/choices");
 const { shellWords: words } = await load("pictures/shell_words");
-const { EMPTY, bodyOf, check, copyName, totalGpus, valuesOf } = await load("pictures/submission");
+const { EMPTY, bodyOf, check, copyName, gpusTyped, totalGpus, valuesOf } = await load("pictures/submission");
 const { commandOf } = await load("pictures/submission_command");
 
 const V = more => ({ ...EMPTY, name: "a1", project: "4", image: "quickstart", cpu: "", memory: "", ...more });
@@ -25,6 +25,9 @@ test("a part of a GPU is a portion of one device", () => {
 test("replicas at the start that are half typed count as the least", () => {
   assert.deepEqual(["x", "", "0", 3].map(initial => totalGpus(V({ least: 2, initial }), "inference").all), [2, 2, 0, 3]);
 });
+
+for (const [typed, means] of [["50%", 0.5], ["7 %", 0.07], ["12.5%", 0.125], ["100%", 1], ["5", "5"], [2, 2], ["%", "%"], ["", ""]])
+  test(`GPUs typed as ${JSON.stringify(typed)} are ${JSON.stringify(means)}`, () => assert.equal(gpusTyped(typed), means));
 
 test("a distributed training has workers and a master of the same size", () => {
   const body = bodyOf(V({ workers: 7, framework: "PyTorch" }), "distributed", "c");
