@@ -2,7 +2,7 @@
 // view, over all node pools or one, in GPUs or in % of the quota.
 import { useEffect, useState } from "preact/hooks";
 import { useWidth } from "../data";
-import { NONE, gpus, ratio } from "../format";
+import { type Amount, NONE, gpus, ratio } from "../format";
 import { QuotaAxis, QuotaBar, QuotaLegend } from "../parts/quota_bar";
 import { Choice, SCALES } from "../parts/quota_picture";
 import type { Axis } from "../pictures/axis";
@@ -49,7 +49,22 @@ export const QuotaFoot = () => (
   </div>
 );
 
+// What a CSV file has of it: numbers alone, under names that need no bar beside them.
+const FIGURES = {
+  quota: ["GPU quota", p => (limited(p) ? p.quota : "unlimited")],
+  held: ["GPUs allocated", p => p.held],
+  over: ["GPUs borrowed", p => p.over],
+  waiting: ["GPUs waiting", p => p.owed + p.more],
+  firm: ["GPUs non-preemptible", p => p.firm],
+  limit: ["GPU limit", p => p.limit ?? "none"],
+} satisfies Record<string, [string, (parts: Parts) => Amount]>;
+const figures =
+  <R,>(partsOf: (row: R) => Parts) =>
+  (...names: (keyof typeof FIGURES)[]): Column<R>["csv"] =>
+    names.map(name => [FIGURES[name][0], row => FIGURES[name][1](partsOf(row))]);
+
 function numbersOf<R>(partsOf: (row: R) => Parts): Column<R>[] {
+  const csv = figures(partsOf);
   return [
     {
       id: "ratio",
@@ -62,20 +77,30 @@ function numbersOf<R>(partsOf: (row: R) => Parts): Column<R>[] {
       label: "Waiting",
       num: true,
       text: row => (partsOf(row).owed + partsOf(row).more > 0 ? gpus(partsOf(row).owed + partsOf(row).more) : NONE),
+      csv: csv("waiting"),
     },
     {
       id: "over",
       label: "Borrowed",
       num: true,
       text: row => (partsOf(row).over > 0 ? gpus(partsOf(row).over) : NONE),
+      csv: csv("over"),
       low: true,
     },
-    { id: "firm", label: "Non-preemptible", num: true, text: row => gpus(partsOf(row).firm), hidden: true },
+    {
+      id: "firm",
+      label: "Non-preemptible",
+      num: true,
+      text: row => gpus(partsOf(row).firm),
+      csv: csv("firm"),
+      hidden: true,
+    },
     {
       id: "limit",
       label: "Limit",
       num: true,
       text: row => (partsOf(row).limit === null ? "none" : gpus(partsOf(row).limit)),
+      csv: csv("limit"),
       hidden: true,
     },
   ];
@@ -91,6 +116,7 @@ export function useQuotaColumns<R extends { name: string }>(
   const axis = (rows: R[]) => seen.get(rows) ?? seen.set(rows, axisOf(rows.map(partsOf), inPercents())).get(rows)!;
   const sort: Partial<Column<R>> =
     poolOf() === "all" ? { sort: "gpuAllocated", filter: { field: "gpuAllocated", type: "number" } } : {};
+  const csv = figures(partsOf);
   const quota = (parts: Parts) => (limited(parts) ? gpus(parts.quota) : "unlimited");
   return [
     {
@@ -102,6 +128,7 @@ export function useQuotaColumns<R extends { name: string }>(
         <Bar parts={partsOf(row)} name={row.name} project={projectOf(row)} axis={axis(rows)} width={width} />
       ),
       text: row => gpus(partsOf(row).held),
+      csv: csv("quota", "held", "over", "waiting", "firm", "limit"),
     },
     {
       id: "held",
@@ -110,6 +137,7 @@ export function useQuotaColumns<R extends { name: string }>(
       keep: true,
       ...sort,
       text: row => `${gpus(partsOf(row).held)} / ${quota(partsOf(row))}`,
+      csv: csv("quota", "held"),
       cell: row => (
         <>
           <span class="strong">{gpus(partsOf(row).held)}</span> <span class="muted">/ {quota(partsOf(row))}</span>

@@ -45,6 +45,7 @@ export interface Filter {
   /** The operators that the operation knows, where it does not know all. */
   ops?: string[];
 }
+type CsvColumn<R> = [label: string, of: (row: R) => Amount];
 /** A column; the first is the name. */
 export interface Column<R> {
   id: string;
@@ -54,7 +55,8 @@ export interface Column<R> {
   /** What stands in a cell, if not its text. */
   cell?: (row: R, rows: R[]) => ComponentChildren;
   text?: (row: R) => string;
-  csv?: (row: R) => Amount;
+  /** Its cell in a CSV file; or the columns that stand there for it, each once whatever it is named by. */
+  csv?: ((row: R) => Amount) | CsvColumn<R>[];
   /** The API's word to sort by. */
   sort?: string;
   filter?: Filter;

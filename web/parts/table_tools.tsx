@@ -2,7 +2,7 @@
 import type { ComponentChildren, TargetedEvent, TargetedInputEvent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { allRows, getList } from "../api";
-import { csvCell } from "../format";
+import { type Amount, csvCell } from "../format";
 import { Icon } from "../icons";
 import { setQuery } from "../router";
 import { Button } from "./button";
@@ -225,6 +225,9 @@ function FilterForm<R>({ columns, add }: { columns: Column<R>[]; add: (filter: {
   );
 }
 
+const csvColumns = <R,>({ label, csv, text }: Column<R>): [string, (row: R) => Amount][] =>
+  Array.isArray(csv) ? csv : [[label, csv ?? (row => text?.(row))]];
+
 // All rows under the present filter, the shown columns, in the table's order.
 async function download<R>(
   name: string,
@@ -245,10 +248,10 @@ async function download<R>(
     const rows = source.local
       ? localRows((source.rows?.(all) ?? all) as R[], { sort, filters, search })
       : await allRows<R>(source.path, source.key, query, MOST_ROWS);
-    const lines = [
-      columns.map(c => csvCell(c.label)),
-      ...rows.map(r => columns.map(c => csvCell(c.csv ? c.csv(r) : c.text?.(r)))),
-    ].map(cells => cells.join(","));
+    const named = new Map(columns.flatMap(csvColumns)); // a label stands once
+    const lines = [[...named.keys()], ...rows.map(r => [...named.values()].map(of => of(r)))].map(cells =>
+      cells.map(csvCell).join(","),
+    );
     saveText(`${name}.csv`, "text/csv", lines.join("\r\n") + "\r\n");
   } catch (error) {
     toastError(error);

@@ -176,8 +176,10 @@ test("a table downloads as CSV and its call can be copied", async () => {
   assert.equal(file.suggestedFilename(), "projects.csv");
   const { readFile } = await import("node:fs/promises");
   const lines = (await readFile(await file.path(), "utf8")).trim().split("\r\n");
-  assert.match(lines[0], /^Project,Quota and usage,Held \/ quota/);
+  assert.match(lines[0], /^Project,GPU quota,GPUs allocated,GPUs borrowed,GPUs waiting,GPUs non-preemptible,GPU limit,Ratio,(?!.*GPU)/, "a number a column, each once");
   assert.equal(lines.length, 4);
+  const figures = lines.slice(1).map(line => line.split(",").slice(1, 7));
+  assert.deepEqual([figures.every(([quota, held, over]) => Number(over) === Math.max(0, held - quota)), figures.some(([quota]) => Number(quota) > 0)], [true, true], lines.join("\n"));
 });
 
 test("nothing was fetched from elsewhere, and the policy was never broken", () => assert.deepEqual([troubles.foreign, troubles.violations], [[], []]));
