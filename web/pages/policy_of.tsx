@@ -53,7 +53,8 @@ export function EffectivePolicy({ kind, place }: { kind: string; place: Placed }
       {({ effective }) => {
         const rows = policyRows(effective, (effective?.sourceOfDefaults ?? undefined) as Record<string, Placed>);
         if (!rows.length) return <Empty>No policy holds here: everything may be asked for.</Empty>;
-        return (
+        const isOwn = rows.some(r => [...r.valueFrom, ...r.ruleFrom].some(p => scopeOf(p) !== "system"));
+        const table = (
           <div class="policy-of" tabindex={0} role="region" aria-label={`Policy of ${kind}`}>
             <table class="share policy">
               <thead>
@@ -76,6 +77,13 @@ export function EffectivePolicy({ kind, place }: { kind: string; place: Placed }
               </tbody>
             </table>
           </div>
+        );
+        if (isOwn) return table;
+        return (
+          <>
+            <p class="soft">Nothing of your own is set here: only built-in rules hold.</p>
+            {table}
+          </>
         );
       }}
     </Loaded>

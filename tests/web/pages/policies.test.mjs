@@ -87,9 +87,13 @@ test("a project says what holds there and who set it", async () => {
   await button(page, "View policy").click();
   await page.waitForSelector("dialog tr:has-text('compute.gpuDevicesRequest'):has-text('at most 4'):has-text('Everywhere')");
   await page.waitForSelector("dialog tr:has-text('image'):has-text('ubuntu'):has-text('fixed')");
+  const own = page.locator("dialog").getByText("Nothing of your own is set here: only built-in rules hold.");
+  assert.equal(await own.count(), 0);
   assert.deepEqual(await axe(page), []);
   await button(page, "Workspaces").click();
   await page.waitForFunction(() => !document.querySelector("dialog")?.textContent.includes("at most 4"));
+  await own.waitFor();
+  assert.deepEqual(await axe(page), []);
   await page.keyboard.press("Escape");
   await page.goto(`${site.server.url}/departments?open=${project.parentId}`);
   await button(page, "View policy").click();
