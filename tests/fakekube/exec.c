@@ -341,6 +341,15 @@ static int look(struct call *call, const char **out_log)
     return rc;
 }
 
+// Closed with a pong unread, a socket is reset, and what the client has not read yet is lost: so to its last byte.
+static void leave(struct shell *shell)
+{
+    char byte;
+    shutdown(shell->fd, SHUT_WR);
+    while (read_bytes(shell, &byte, 1))
+        ;
+}
+
 int exec_serve(struct call *call)
 {
     const char *log;
@@ -368,6 +377,7 @@ int exec_serve(struct call *call)
         run_words(&shell, words);
     }
     json_decref(words);
+    leave(&shell);
     buffer_done(&shell.frame);
     shutdown(shell.fd, SHUT_RDWR);
     return 0;
