@@ -190,7 +190,8 @@ static const struct row ROWS[] = {
      {125, 250, 500},
      .make = cluster_make_backlog},
     {"site",
-     "10 workloads a node, single pods, parts of devices and gangs, of a project for each 4 nodes ask for more than there "
+     "10 workloads a node, single pods, parts of devices and gangs, of a project for each 4 nodes ask for more than "
+     "there "
      "is; searches for 400 ms at most",
      "< 0.5 s at 400, < 5 s at 2000",
      "-",
