@@ -20,7 +20,8 @@ room(simulation LINK prorata_form)
 room(replay LINK prorata_form)
 room(db SOURCES ${GENERATED_DB_SOURCES} LINK prorata_model PkgConfig::SQLITE)
 # What the server and the supervisors both do; what the latter are made of otherwise is below.
-set(SHARED_WITH_SUPERVISOR ${CMAKE_SOURCE_DIR}/supervisor/handover.c ${CMAKE_SOURCE_DIR}/supervisor/removal.c)
+set(SHARED_WITH_SUPERVISOR ${CMAKE_SOURCE_DIR}/supervisor/handover.c ${CMAKE_SOURCE_DIR}/supervisor/host_places.c
+                           ${CMAKE_SOURCE_DIR}/supervisor/removal.c)
 room(backends SOURCES ${SHARED_WITH_SUPERVISOR} LINK prorata_model PkgConfig::CURL PkgConfig::CRYPTO)
 room(journal LINK prorata_form PkgConfig::ZLIB)
 room(reconciler LINK prorata_journal prorata_form prorata_scheduler prorata_backends prorata_db)

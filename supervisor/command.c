@@ -1,5 +1,6 @@
 #include "supervisor/command.h"
 
+#include "supervisor/host_places.h"
 #include "supervisor/removal.h"
 
 #include <errno.h>
@@ -18,7 +19,8 @@
 #include <unistd.h>
 
 enum {
-    SESSION_START_MS = 2000
+    SESSION_START_MS = 2000,
+    GROUPS_MAX = 256
 };
 
 // What failed on the way to exec, as the child tells it; before that what it may have to wait for.
@@ -91,22 +93,55 @@ static void drop_rights(const struct command_options *options, int failure_fd)
         fail(failure_fd, "rights");
 }
 
-// A child of its own finds out: the one that keeps its rights could not tell.
-static void check_needs_of_user(const struct command_options *options, int failure_fd)
+// With the rights of whoever asks. A folder that is mounted when it is used is mounted by this.
+static int open_need(const char *path)
 {
-    int status = 0;
-    size_t count;
-    (void)handover_list(&options->said, HANDOVER_NEED, &count);
-    if (!options->changes_user || count == 0)
-        return;
-    pid_t pid = fork();
-    if (pid == 0) {
-        drop_rights(options, failure_fd);
-        check_needs(options, failure_fd);
-        _exit(0);
+    int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOTDIR)
+        fd = open(path, O_PATH | O_CLOEXEC);
+    // Kernels before 5.8 cannot tell whether it can be read: in the container it is the user who tries.
+    if (fd < 0 || faccessat(fd, "", R_OK, AT_EMPTY_PATH | AT_EACCESS) == 0 || errno == ENOSYS || errno == EINVAL)
+        return fd;
+    int code = errno;
+    close(fd);
+    errno = code;
+    return -1;
+}
+
+// Opens what a container is given of the machine, with the rights of the pod's user and none beside them, and has all
+// rights again. A capability would lead through another's /proc/PID/cwd, and /proc/self/cwd to where the server is.
+static size_t open_needs_of_user(const struct command_options *options, int needs[HANDOVER_NEEDS_MAX], int failure_fd)
+{
+    gid_t groups[GROUPS_MAX], group = getegid();
+    size_t count, opened = 0;
+    int group_count = getgroups(GROUPS_MAX, groups);
+    if (group_count < 0 || chdir("/") < 0 || setgroups((size_t)options->group_count, options->groups) < 0 ||
+        setegid(options->group) < 0 || seteuid(options->user) < 0)
+        fail(failure_fd, "user");
+    for (char *const *need = handover_list(&options->said, HANDOVER_NEED, &count); *need; need++) {
+        tell_stage(failure_fd, *need);
+        needs[opened] = open_need(*need);
+        if (needs[opened++] < 0)
+            fail(failure_fd, *need);
     }
-    if (pid > 0 && waitpid(pid, &status, 0) == pid && status != 0)
-        _exit(127); // it has said why
+    if (seteuid(0) < 0 || setegid(group) < 0 || setgroups((size_t)group_count, groups) < 0)
+        fail(failure_fd, "user");
+    return opened;
+}
+
+// Where the runtime is told to find it.
+static void put_needs(const struct command_options *options, const int needs[], size_t opened, int failure_fd)
+{
+    size_t count;
+    char *const *paths = handover_list(&options->said, HANDOVER_NEED, &count);
+    int places = host_places_make(options->host_places, options->uuid);
+    if (places < 0)
+        fail(failure_fd, "host paths in an image need mounts (CAP_SYS_ADMIN)");
+    for (size_t i = 0; i < opened; i++) {
+        tell_stage(failure_fd, paths[i]);
+        if (!host_places_put(places, needs[i], i + 1))
+            fail(failure_fd, paths[i]);
+    }
 }
 
 static bool keeps_rights(const struct command_options *options, enum command_part part)
@@ -130,7 +165,9 @@ static char *const *environment_of(const struct command_options *options, enum c
 static _Noreturn void clear_folder(const struct command_options *options)
 {
     struct stat about;
-    int fd = open(options->scratch, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (options->host_places)
+        host_places_remove(options->host_places, options->uuid);
+    int fd = options->scratch ? open(options->scratch, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
     if (fd >= 0 && fstat(fd, &about) == 0)
         removal_remove(fd, about.st_dev, options->uuid);
     _exit(0);
@@ -165,6 +202,8 @@ static const char *folder_of(const struct command_options *options, enum command
 static _Noreturn void run_child(const struct command_options *options, enum command_part part, char *const *argv,
                                 const struct command_stdio *stdio, int failure_fd, pid_t supervisor)
 {
+    int needs[HANDOVER_NEEDS_MAX];
+    size_t need_count = 0;
     setsid();
     if (stdio->is_terminal)
         take_terminal(options, stdio->input, failure_fd);
@@ -175,8 +214,8 @@ static _Noreturn void run_child(const struct command_options *options, enum comm
         enter_cgroup(options->cgroups_v1[i], failure_fd);
     set_limits(options, failure_fd);
     if (keeps_rights(options, part)) {
-        if (part == COMMAND_MAIN)
-            check_needs_of_user(options, failure_fd);
+        if (part == COMMAND_MAIN && options->host_places)
+            need_count = open_needs_of_user(options, needs, failure_fd);
     } else {
         drop_rights(options, failure_fd);
         if (part == COMMAND_MAIN)
@@ -185,6 +224,8 @@ static _Noreturn void run_child(const struct command_options *options, enum comm
     // After the change of user, which clears it; the supervisor may have died before.
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != supervisor)
         fail(failure_fd, "supervisor");
+    if (need_count > 0)
+        put_needs(options, needs, need_count, failure_fd);
     umask(022); // not that of the server, which keeps secrets
     tell_stage(failure_fd, "working folder");
     if (chdir(folder_of(options, part)) < 0)
@@ -273,7 +314,7 @@ pid_t command_start(const struct command_options *options, enum command_part par
     size_t count;
     *out_errno = 0;
     if (part == COMMAND_CLEAR)
-        return options->scratch ? start(options, part, NULL, &stdio, out_errno, out_what) : -1;
+        return options->scratch || options->host_places ? start(options, part, NULL, &stdio, out_errno, out_what) : -1;
     char *const *words = handover_list(&options->said, WORDS[part], &count);
     return count > 0 ? start(options, part, words, &stdio, out_errno, out_what) : -1;
 }

@@ -25,7 +25,7 @@ enum command_part {
     COMMAND_PRE_STOP, // with the main one's rights, before that is told to stop
     COMMAND_SESSION,  // a shell of a user's beside the main one, with its rights
     COMMAND_AFTER,    // of the supervisor's, when everything is over: what a container runtime has is put away
-    COMMAND_CLEAR     // no program: the pod's own folder is removed
+    COMMAND_CLEAR     // no program: the pod's own folder is removed, and the places of its host paths
 };
 
 struct command_options {
@@ -44,6 +44,8 @@ struct command_options {
     int64_t memory_bytes;  // bound of each process's data; 0: none
     int64_t process_count; // bound of the user's processes; 0: none
     bool keeps_rights;     // the main command and the one before the stop do
+    // The server's name in host_places.h: the needs of a main command that keeps rights are put there. NULL: none are.
+    const char *host_places;
     // Called while a part but a session and the one before the stop is being started: returns when fd can be read.
     // `what` is what it may be waiting for. False: the start took too long, and the process was killed.
     bool (*await)(void *context, pid_t pid, int fd, const char *what);

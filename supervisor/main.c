@@ -117,6 +117,8 @@ static bool read_option(struct supervisor *supervisor, const char *name, const c
         supervisor->command.scratch = value;
     else if (strcmp(name, "--keeps-rights") == 0)
         supervisor->command.keeps_rights = strcmp(value, "yes") == 0;
+    else if (strcmp(name, "--host-places") == 0)
+        supervisor->command.host_places = value;
     else if (strcmp(name, "--user") == 0)
         return read_user(value, &supervisor->command);
     else if (strcmp(name, "--grace") == 0)
@@ -432,14 +434,18 @@ static void put_away(struct supervisor *supervisor)
     supervisor->status = status;
 }
 
-// Nothing is done with a part of it.
+// Nothing is done with a part of it. A server of before has a runtime look its host paths up again.
 static bool take_over(struct supervisor *supervisor, int *out_errno, const char **out_what)
 {
+    const struct command_options *command = &supervisor->command;
+    size_t needs = 0;
     bool is_whole = handover_read(POD_HANDOVER_FD, &supervisor->command.said);
+    if (is_whole && command->keeps_rights && command->changes_user && !command->host_places)
+        (void)handover_list(&command->said, HANDOVER_NEED, &needs);
     close(POD_HANDOVER_FD);
     *out_errno = 0;
     *out_what = "its supervisor is of another version: restart the server";
-    return is_whole && supervisor->is_understood;
+    return is_whole && supervisor->is_understood && needs == 0;
 }
 
 static int run(struct supervisor *supervisor)

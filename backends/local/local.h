@@ -19,7 +19,7 @@ enum local_stray {
 
 struct local_options {
     const char *home;        // the folder of the pods' folders; absolute; created where it is missing
-    const char *cgroup_name; // of the folder of the pods' cgroups; one server's own
+    const char *cgroup_name; // of the folder of the pods' cgroups, and in that of host places; one server's own
     const char *supervisor;  // the supervisor's path
     const char *mpi_agent;   // beside it: what mpirun calls in place of ssh
     const char *node_name;   // of this machine

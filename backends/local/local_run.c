@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/quantity.h"
 #include "base/timestamp.h"
+#include "supervisor/host_places.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -124,6 +125,7 @@ static int adopt(void *backend, const struct backend_rows *rows, struct error *e
     strays_take_up(local, supervisors, rows);
     holding_keep_all(local);
     volumes_sweep(local->options.scratch, is_living, local);
+    host_places_sweep(local->options.cgroup_name, is_living, local);
     pthread_mutex_unlock(&local->lock);
     arena_done(&arena);
     local_wake(local);

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/quantity.h"
 #include "base/timestamp.h"
+#include "supervisor/host_places.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -100,12 +101,19 @@ void report_running(struct local *local, struct local_pod *pod, const struct pod
              pod->memory_bytes ? "memory: at most " : "nothing bounds its memory", pod->memory_bytes ? bound : "");
 }
 
+// Where a killed supervisor did not.
+static void remove_volumes(const struct local *local, const struct local_pod *pod)
+{
+    host_places_remove(local->options.cgroup_name, pod->uuid);
+    volumes_remove(local->options.scratch, pod->uuid);
+}
+
 void report_stopped(struct local *local, struct local_pod *pod)
 {
     struct backend_fact *fact = report_fact(local, BACKEND_POD_LOST, pod->uuid, pod->decision, timestamp_now_ms());
     snprintf(fact->node_name, sizeof(fact->node_name), "%s", local->options.node_name);
     cgroups_remove(&local->cgroups, pod->uuid);
-    volumes_remove(local->options.scratch, pod->uuid);
+    remove_volumes(local, pod);
     report_forgotten(local, pod->uuid);
     pod->phase = LOCAL_OVER;
 }
@@ -191,7 +199,7 @@ void report_end(struct local *local, struct local_pod *pod, const struct pod_sta
         end_pod(local, pod, timestamp_now_ms(), EXIT_BY_SIGNAL + SIGKILL, is_old ? "Rebooted" : "SupervisorLost",
                 is_old ? "the machine was restarted" : message);
     }
-    volumes_remove(local->options.scratch, pod->uuid); // where a killed supervisor did not
+    remove_volumes(local, pod);
 }
 
 static struct backend_fact *report_node(struct local *local, enum backend_fact_kind kind, const char *reason)

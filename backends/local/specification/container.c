@@ -4,11 +4,13 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "supervisor/host_places.h"
 
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysinfo.h>
 
 enum {
@@ -70,6 +72,35 @@ static void add_devices(struct words *words, const struct local_options *options
         add_pair(words, "--device", arena_printf(words->arena, "nvidia.com/gpu=%s", name));
 }
 
+// A field of a list that commas part, as in a table.
+static const char *list_field(struct arena *arena, const char *name, const char *value)
+{
+    struct buffer text;
+    if (!strpbrk(value, ",\""))
+        return arena_printf(arena, "%s=%s", name, value);
+    buffer_init(&text, 0);
+    buffer_printf(&text, "\"%s=", name);
+    for (; *value; value++) {
+        if (*value == '"')
+            buffer_char(&text, '"');
+        buffer_char(&text, *value);
+    }
+    buffer_char(&text, '"');
+    const char *field = arena_strndup(arena, text.data, text.length);
+    buffer_done(&text);
+    return field;
+}
+
+// docker makes a folder of what --volume names and it does not find; of --mount it says that it is not there.
+static void add_held(struct words *words, const struct volume *volume)
+{
+    struct arena *arena = words->arena;
+    add_pair(words, "--mount",
+             arena_printf(arena, "type=bind,src=%s,%s%s%s", volume->held, list_field(arena, "dst", volume->mount_path),
+                          volume->is_read_only ? ",readonly" : "",
+                          volume->follows_host ? ",bind-propagation=rslave" : ""));
+}
+
 static void add_volume(struct words *words, const struct volume *volume)
 {
     struct arena *arena = words->arena;
@@ -78,6 +109,8 @@ static void add_volume(struct words *words, const struct volume *volume)
                  volume->size_bytes > 0
                      ? arena_printf(arena, "%s:rw,exec,mode=1777,size=%" PRId64, volume->mount_path, volume->size_bytes)
                      : arena_printf(arena, "%s:rw,exec,mode=1777", volume->mount_path));
+    else if (volume->held)
+        add_held(words, volume);
     else
         add_pair(words, "--volume",
                  arena_printf(arena, "%s:%s:%s%s", volume->place, volume->mount_path,
@@ -201,6 +234,33 @@ static void keep_rights(const char *uuid, const struct image_answer *answer, str
         launch->pre_stop = runtime_words(answer, (const char *const[]){"exec", NULL}, name, launch->pre_stop, arena);
 }
 
+// docker's daemon sees the machine's mounts. Where the server has others, it would not see those of a supervisor.
+static bool has_machines_mounts(void)
+{
+    struct stat own, machines;
+    return stat("/proc/self/ns/mnt", &own) < 0 || stat("/proc/1/ns/mnt", &machines) < 0 ||
+           own.st_ino == machines.st_ino;
+}
+
+// A client with the server's rights would look host paths up with these.
+static int hold_host_paths(const struct local_options *options, const char *uuid, const struct image_answer *answer,
+                           struct arena *arena, struct launch *launch, struct error *err)
+{
+    char place[HOST_PLACE_SIZE];
+    size_t count = 0;
+    for (size_t i = 0; launch->user.changes && i < launch->volumes.count; i++)
+        if (launch->volumes.items[i].kind == VOLUME_HOST_PATH) {
+            host_places_path(options->cgroup_name, uuid, ++count, place);
+            launch->volumes.items[i].held = arena_strdup(arena, place);
+        }
+    launch->holds_host_paths = count > 0;
+    if (count > 0 && answer->runtime == RUNTIME_DOCKER && !has_machines_mounts())
+        return error_set(err, ERROR_INVALID,
+                         "spec.storage.hostPath: docker does not see what this server mounts: it has a mount namespace "
+                         "of its own (systemd: ProtectSystem, PrivateTmp and their like)");
+    return 0;
+}
+
 static int use_image(const struct local_options *options, const char *uuid, const struct image_answer *answer,
                      struct arena *arena, struct launch *launch, struct error *err)
 {
@@ -209,6 +269,8 @@ static int use_image(const struct local_options *options, const char *uuid, cons
         write_apptainer(&words, options, answer, launch); // its processes are ours: nothing stays elsewhere
         launch->folder = "/";
     } else {
+        if (hold_host_paths(options, uuid, answer, arena, launch, err) < 0)
+            return -1;
         write_run(&words, options, uuid, answer, launch);
         if (write_environment(arena, launch, err) < 0)
             return -1;

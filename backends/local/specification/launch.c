@@ -101,6 +101,7 @@ static char **make_arguments(const struct local_options *options, const struct c
         add_text(&words, "--scratch", options->scratch, arena);
     add_isolation(&words, isolation, launch, arena);
     add_text(&words, "--keeps-rights", launch->keeps_rights ? "yes" : NULL, arena);
+    add_text(&words, "--host-places", launch->holds_host_paths ? options->cgroup_name : NULL, arena);
     if (launch->user.changes) {
         char *user = arena_printf(arena, "%u:", (unsigned)launch->user.id);
         for (int i = 0; i < launch->user.group_count; i++)

@@ -29,6 +29,7 @@ struct launch {
     const char *container;        // the runtime's program; NULL: runs on the machine itself
     const char *environment_file; // its text, for a container; NULL: none
     bool keeps_rights;            // argv drops them itself
+    bool holds_host_paths;        // its supervisor opens them for a container's runtime
     gid_t group;                  // the pod's own, among the user's; 0: none
     uint64_t gpus;                // it holds, by index
     const char *project, *workload;

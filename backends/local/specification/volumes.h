@@ -1,6 +1,7 @@
 // The storage of a pod on a machine without containers: each volume has a place, a folder of this machine.
 //
-//   hostPath                 the path itself; it must be there, and the pod's user must be able to enter it
+//   hostPath                 the path itself; it must be there, and the pod's user must be able to enter it. Where the
+//                            server is root a container runtime is told another place, on which it is held
 //   emptyDir, home           a new folder, the pod's own, gone with the pod
 //   git                      the same, cloned into by the pod's user before the command starts
 //   secret, config map       the same, with a file for each key
@@ -38,6 +39,7 @@ struct volume_file {
 struct volume {
     enum volume_kind kind;
     const char *place;
+    const char *held; // of a host path in a container: where its supervisor puts it (supervisor/host_places.h)
     const char *mount_path;
     bool is_read_only;
     bool follows_host;  // mounts that the host makes later are seen
