@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 import servers
-from pods import events_of, log_of, supervisors_of, wait_log
+from pods import events_of, give, log_of, supervisors_of, wait_log
 from servers import PRORATA
 from test_images import USER, Runtime, after, image_submit
 
@@ -283,3 +283,17 @@ def test_docker_is_given_no_mounts_that_its_daemon_does_not_see(mounted, start, 
     server.wait_phase(workload, "Failed")
     assert any("docker does not see what this server mounts" in event for event in events_of(server, workload))
     assert runtime.calls("run") == []
+
+
+def test_a_file_of_a_config_map_cannot_be_replaced(start, runtime):
+    server = start(**runtime.install("podman"))
+    give(server, "config-maps", "site", **{"a.conf": "level 1"})
+    workload = image_submit(
+        server,
+        "job",
+        "cat $VOLUME_A_CONF; rm -f $VOLUME_A_CONF; ls $(dirname $VOLUME_A_CONF) || echo closed",
+        spec={"storage": {"configMapVolume": [{"configMap": "site", "mountPath": "/a_conf", "subPath": "a.conf"}]}},
+    )
+    server.wait_phase(workload, "Completed")
+    assert "level 1" in log_of(server, workload) and "closed" in log_of(server, workload)
+    assert pathlib.Path(runtime.mounts()[0]["place"]).name == "a.conf"

@@ -244,18 +244,20 @@ static int make_folder(const char *path, mode_t mode, const struct local_user *u
     return 0;
 }
 
-// Files come before the folder is handed over, so that nothing in it can lead elsewhere.
+// Files come before the folder is handed over, so that nothing in it can lead elsewhere. Where one of them is the
+// place, the folder stays the server's: a container runtime looks the place up with the server's rights.
 static int make_files(const struct volumes *volumes, size_t index, const struct local_user *user, struct error *err)
 {
     const struct volume *volume = &volumes->items[index];
     struct arena arena;
     arena_init(&arena);
     const char *folder = arena_printf(&arena, "%s/%zu", volumes->folder, index + 1);
-    int rc = make_folder(folder, OWN_MODE, NULL, err);
+    bool is_file = strcmp(volume->place, folder) != 0;
+    int rc = make_folder(folder, is_file ? SCRATCH_MODE : OWN_MODE, NULL, err);
     for (size_t i = 0; i < volume->file_count && rc == 0; i++)
         rc = write_file(arena_printf(&arena, "%s/%s", folder, volume->files[i].name), volume->files[i].value,
                         volume->files[i].length, volume->mode, user, err);
-    if (rc == 0 && user->changes && chown(folder, user->id, user->groups[0]) < 0)
+    if (rc == 0 && user->changes && !is_file && chown(folder, user->id, user->groups[0]) < 0)
         rc = error_set(err, ERROR_UNAVAILABLE, "%s: %s", folder, strerror(errno));
     arena_done(&arena);
     return rc;
