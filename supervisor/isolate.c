@@ -95,25 +95,46 @@ static bool is_below(const char *path, const char *folder)
     return strncmp(path, folder, length) == 0 && path[length] == '/' && path[length + 1];
 }
 
-// Looked up with the rights of the pod's user: a link in a folder that others write to leads nowhere he could not go.
-static void keep(struct work *work, const char *path, bool is_asked_for)
+// Where what is open lies. False: not where it could be opened by that name, as through /proc/PID/cwd.
+static bool find_name(int fd, struct tree *out)
+{
+    char link[32];
+    struct stat about, named;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, out->path, sizeof(out->path) - 1);
+    out->path[length > 0 ? length : 0] = '\0';
+    if (length <= 0 || fstat(fd, &about) < 0 || lstat(out->path, &named) < 0)
+        return false;
+    out->is_folder = S_ISDIR(about.st_mode);
+    return about.st_dev == named.st_dev && about.st_ino == named.st_ino;
+}
+
+static void keep_open(struct work *work, int fd, bool is_asked_for)
 {
     struct tree *tree = &work->trees[work->tree_count];
-    struct stat about;
-    assert(work->tree_count < TREES_MAX); // handover.h bounds them
-    if (!realpath(path, tree->path))
-        return;
     bool is_hidden = false;
+    if (!find_name(fd, tree))
+        return;
     for (int i = 0; i < SHARED_COUNT; i++) {
         is_hidden = is_hidden || is_below(tree->path, SHARED[i]);
         work->stays[i] = work->stays[i] || (is_asked_for && strcmp(tree->path, SHARED[i]) == 0);
     }
-    if (!is_hidden || stat(tree->path, &about) < 0)
+    if (!is_hidden)
         return;
-    tree->is_folder = S_ISDIR(about.st_mode);
-    tree->fd = open_tree(AT_FDCWD, tree->path,
-                         OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | (unsigned)AT_SYMLINK_NOFOLLOW);
+    tree->fd = open_tree(fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
     work->tree_count += tree->fd >= 0;
+}
+
+// Looked up once, with the rights of the pod's user: a link in a folder that others write to leads nowhere he could not
+// go, also where it is put there meanwhile.
+static void keep(struct work *work, const char *path, bool is_asked_for)
+{
+    assert(work->tree_count < TREES_MAX); // handover.h bounds them
+    int fd = open(path, O_PATH | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    keep_open(work, fd, is_asked_for);
+    close(fd);
 }
 
 static void keep_as_user(struct work *work)
