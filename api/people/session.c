@@ -36,9 +36,9 @@ bool session_cookie_is_secure(const struct request *req)
 void session_set_cookie(const struct request *req, struct response *res, const char *value, const char *more)
 {
     const char *secure = session_cookie_is_secure(req) ? "; Secure" : "";
-    response_header(res, "Set-Cookie",
-                    arena_printf(req->arena, SESSION_COOKIE "=%s; Path=/; HttpOnly; SameSite=Strict%s%s", value, secure,
-                                 more));
+    response_header(
+        res, "Set-Cookie",
+        arena_printf(req->arena, SESSION_COOKIE "=%s; Path=/; HttpOnly; SameSite=Strict%s%s", value, secure, more));
     response_header(res, "Set-Cookie",
                     arena_printf(req->arena, SESSION_HINT_COOKIE "=%s; Path=/; SameSite=Strict%s%s", *value ? "1" : "",
                                  secure, more));
