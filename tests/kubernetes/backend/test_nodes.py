@@ -142,10 +142,14 @@ def test_what_pods_of_others_hold_is_theirs(server, kube):
     assert not any(pod["status"].get("reason", "").startswith("OutOf") for pod in kube.pods().values())
 
 
+def nodes_of_cycle(server):
+    """As the latest cycle saw them; none where there was none yet."""
+    return server.get("/api/v1/scheduler/snapshot").json.get("nodes", [])
+
+
 def snapshot_node(server, name):
-    """A node as the latest cycle saw it; empty where it did not."""
-    nodes = server.get("/api/v1/scheduler/snapshot").json["nodes"]
-    return next((node for node in nodes if node["name"] == name), {})
+    """Empty where the latest cycle did not see it."""
+    return next((node for node in nodes_of_cycle(server) if node["name"] == name), {})
 
 
 def withheld(server, name):
@@ -248,8 +252,8 @@ def test_a_node_that_does_not_list_gpus_gets_no_pod_with_one(server, kube):
 
 def gpus(server):
     """Usable ones of each node."""
-    nodes = server.get("/api/v1/scheduler/snapshot").json["nodes"]
-    return [n.get("gpus", 0) - len(n.get("unhealthyGpus", [])) for n in sorted(nodes, key=lambda n: n["name"])]
+    nodes = sorted(nodes_of_cycle(server), key=lambda node: node["name"])
+    return [node.get("gpus", 0) - len(node.get("unhealthyGpus", [])) for node in nodes]
 
 
 def test_a_very_large_pod_of_others_is_read(server, kube):
