@@ -8,8 +8,8 @@
 #include "api/operation.h"
 
 #define SESSION_COOKIE "prorata_session"
-#define SESSION_HINT_COOKIE \
-    "prorata_signed_in" // "1" beside it, for scripts: is there a session to ask for? No key to it
+// "1" beside it, for scripts: is there a session to ask for? No key to it.
+#define SESSION_HINT_COOKIE "prorata_signed_in"
 #define SESSION_WRITE_HEADER "X-Prorata-Request" // value "1"
 
 // Sets req->caller. ERROR_UNAUTHORIZED (401) with one wording for every failure; the reason goes to the log.

@@ -13,9 +13,7 @@ def test_browser_session(server):
     assert parts[0].startswith("prorata_session=") and set(parts[1:]) == {"Path=/", "HttpOnly", "SameSite=Strict"}
     # What scripts may see says that there is a session, and no more.
     assert answer.headers.get_all("Set-Cookie")[1] == "prorata_signed_in=1; Path=/; SameSite=Strict"
-    assert (
-        server.request("GET", "/api/v1/session", token=None, headers={"Cookie": "prorata_signed_in=1"}).status == 401
-    )
+    assert server.request("GET", "/api/v1/session", token=None, headers={"Cookie": "prorata_signed_in=1"}).status == 401
     assert answer.json["name"] == ADMIN and answer.json["mustChangePassword"] is False
     assert [r["roleName"] for r in answer.json["roles"]] == ["System administrator"]
     assert {
