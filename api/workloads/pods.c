@@ -64,6 +64,9 @@ enum {
     " later WHERE later.workload_id = p.workload_id AND later.role = p.role AND later.pod_index ="           \
     " p.pod_index AND later.attempt > p.attempt), p.completed_ms, 0)"
 
+// When a pod p went; one that had ended stays until its workload is deleted. 0: it is there.
+#define GONE_MS "iif(p.deleted_ms > 0, p.deleted_ms, w.deleted_ms)"
+
 // What it uses now, as it was measured last; NULL: nobody measures it.
 #define USED(metric)                                                                                              \
     "iif(p.status = 'Running', nullif((SELECT s.value FROM samples s WHERE s.scope = 'pod' AND s.scope_id = p.id" \
@@ -80,7 +83,7 @@ static const char *const USED_KEYS[] = {"gpuUtilization", "gpuMemoryBytes", "cpu
     " w.project_name, w.name, p.node_name, np.name,"                                                               \
     " json_extract('{' || w.listing_json || '}', '$.requestedNodePools'),"                                         \
     " json_extract(iif(p.role = 'master', coalesce(w.master_spec_json, w.spec_json), w.spec_json), '$.image'),"    \
-    " p.k8s_phase, p.k8s_phase_updated_ms, p.created_ms, p.started_ms, p.completed_ms, p.deleted_ms, p.ip,"        \
+    " p.k8s_phase, p.k8s_phase_updated_ms, p.created_ms, p.started_ms, p.completed_ms, " GONE_MS ", p.ip,"         \
     " p.gpu_devices, p.gpu_portion_milli, p.gpu_memory_mib, p.cpu_milli, p.memory_bytes, p.gpu_allocated_milli,"   \
     " p.status, json_extract(p.constraints_json, '$.tolerations'), json_extract(p.constraints_json, "              \
     "'$.nodeAffinity'),"                                                                                           \
@@ -94,7 +97,7 @@ static const struct list_field FIELDS[] = {
     {"currentNodepool", "np.name", LIST_TEXT, 0, true},
     {"createdAt", "p.created_ms", LIST_TIME, 0, false},
     {"completedAt", "nullif(p.completed_ms, 0)", LIST_TIME, 0, false},
-    {"deletedAt", "nullif(p.deleted_ms, 0)", LIST_TIME, 0, false},
+    {"deletedAt", "nullif(" GONE_MS ", 0)", LIST_TIME, 0, false},
     {"name", "p.name", LIST_TEXT, 0, true},
     {"workloadName", "w.name", LIST_TEXT, 0, true},
     {"projectName", "w.project_name", LIST_TEXT, 0, true},
@@ -272,7 +275,7 @@ static int init_query(struct request *req, struct list_query *query, const struc
     if (list_query_init(query, scope->is_narrow ? &SCOPED_POD_LIST : &POD_LIST, req, err) < 0)
         return -1;
     workload_scope_where(scope, query);
-    list_query_where(query, request_query_boolean(req, "deleted") ? "p.deleted_ms > 0" : "p.deleted_ms = 0");
+    list_query_where(query, request_query_boolean(req, "deleted") ? GONE_MS " > 0" : GONE_MS " = 0");
     return 0;
 }
 
@@ -316,8 +319,7 @@ int op_get_workload_pods(struct request *req, struct response *res, struct error
         list_query_init(&query, &WORKLOAD_POD_LIST, req, err) < 0)
         return -1;
     list_query_where_int(&query, "p.workload_id = ?", state.id);
-    // Of a deleted workload all pods are deleted ones.
-    bool is_deleted = request_query_boolean(req, "deleted") || state.deleted_ms;
-    list_query_where(&query, is_deleted ? "p.deleted_ms > 0" : "p.deleted_ms = 0");
+    if (!state.deleted_ms) // else all of them are gone
+        list_query_where(&query, request_query_boolean(req, "deleted") ? "p.deleted_ms > 0" : "p.deleted_ms = 0");
     return list_answer(req, res, &query, &FORM, &(bool){true}, err);
 }

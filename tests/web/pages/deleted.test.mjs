@@ -45,6 +45,11 @@ test("deleted workloads stand on a page of their own, with filters and details",
     await page.waitForSelector("#pane-panel :is(td, .log-view, .code)");
     assert.equal(await page.locator("#pane-panel .fault").count(), 0, name);
   }
+  await page.fill(".tools input[type=search]", "gone");
+  await page.locator("tbody a.w", { hasText: /^gone(?!-)/ }).click();
+  await page.waitForSelector("#pane-title:text-is('gone')");
+  await page.getByRole("tab", { name: "Pods", exact: true }).click();
+  await page.waitForSelector("#pane-panel td:has-text('gone-0-0')"); // it had ended before
 });
 
 test("on a phone and in the dark", async t => {
