@@ -325,16 +325,40 @@ static void print_gone(const json_t *answer)
         printf("\n");
 }
 
-// The server may not delete a namespace: people's volumes may be in it.
-static void print_left(struct cli *cli, const json_t *project)
+static bool is_kubernetes(struct cli *cli)
 {
     json_t *about = NULL;
     cli_get(cli, &about, NULL, "/api/v1/about");
-    if (strcmp(cli_text(about, "backend"), "kubernetes") == 0)
+    bool is = strcmp(cli_text(about, "backend"), "kubernetes") == 0;
+    json_decref(about);
+    return is;
+}
+
+// The server may not delete a namespace: people's volumes may be in it.
+static void print_left(struct cli *cli, const json_t *project)
+{
+    if (is_kubernetes(cli))
         printf("its namespace %s stays in the cluster, where pods ran in it: kubectl delete namespace -l "
                "prorata.io/project=%s\n",
                cli_text(project, "status.namespace"), cli_text(project, "name"));
-    json_decref(about);
+}
+
+// The same for the projects of a department.
+static void print_all_left(struct cli *cli, const json_t *projects)
+{
+    const json_t *project;
+    const char *namespaces = "", *names = "";
+    size_t i;
+    if (json_array_size(projects) == 0 || !is_kubernetes(cli))
+        return;
+    json_array_foreach(projects, i, project) {
+        const char *comma = i > 0 ? ", " : "";
+        namespaces = arena_printf(&cli->arena, "%s%s%s", namespaces, comma, cli_text(project, "namespace"));
+        names = arena_printf(&cli->arena, "%s%s%s", names, comma, cli_text(project, "name"));
+    }
+    printf("namespaces stay in the cluster, where pods ran in them: %s: kubectl delete namespace -l "
+           "'prorata.io/project in (%s)'\n",
+           namespaces, names);
 }
 
 static int delete (struct cli *cli, const struct unit *unit, struct error *err)
@@ -355,6 +379,8 @@ static int delete (struct cli *cli, const struct unit *unit, struct error *err)
         print_gone(answer);
         if (unit == &PROJECT)
             print_left(cli, entry);
+        else
+            print_all_left(cli, json_object_get(answer, "projects"));
     }
     json_decref(answer);
     json_decref(entry);

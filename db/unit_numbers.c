@@ -17,7 +17,7 @@ static const char *const SQL_WORKLOADS[] = {
 };
 
 static const char SQL_PROJECT_WORK[] =
-    "SELECT p.id, p.name, coalesce(sum(s.workload_count), 0), "
+    "SELECT p.id, p.name, p.namespace, coalesce(sum(s.workload_count), 0), "
     "coalesce(sum(s.workload_count) FILTER (WHERE p.phase <> 'Deleting' "
     "AND s.phase NOT IN ('Completed', 'Failed', 'Deleting')), 0) "
     "FROM projects p LEFT JOIN workload_sums s ON s.project_id = p.id WHERE p.department_id = ? "
@@ -113,8 +113,9 @@ int db_list_project_work(struct db_conn *conn, int64_t department_id, struct are
         *out_projects = arena_grow(arena, *out_projects, &capacity, *out_count + 1, sizeof(**out_projects));
         (*out_projects)[(*out_count)++] = (struct project_work){.id = db_column_int(stmt, 0),
                                                                 .name = db_column_text(stmt, 1, arena),
-                                                                .workload_count = db_column_int(stmt, 2),
-                                                                .unfinished_count = db_column_int(stmt, 3)};
+                                                                .name_space = db_column_text(stmt, 2, arena),
+                                                                .workload_count = db_column_int(stmt, 3),
+                                                                .unfinished_count = db_column_int(stmt, 4)};
     }
     db_release(conn, stmt);
     return rc;

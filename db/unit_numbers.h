@@ -20,6 +20,7 @@ int db_count_unit_subjects(struct db_conn *conn, struct org_unit *units, size_t 
 struct project_work {
     int64_t id;
     const char *name;
+    const char *name_space;
     int64_t workload_count;
     int64_t unfinished_count; // of these: neither over nor about to go
 };

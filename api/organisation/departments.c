@@ -148,6 +148,7 @@ static void write_going(const struct going *going, struct arena *arena, struct r
         json_begin_object(&json);
         json_text(&json, "id", arena_printf(arena, "%" PRId64, going->projects[i].id));
         json_text(&json, "name", going->projects[i].name);
+        json_text(&json, "namespace", going->projects[i].name_space);
         if (going->is_counted)
             json_int(&json, "workloads", going->projects[i].workload_count);
         else

@@ -152,8 +152,8 @@ def test_delete_department_says_what_went(server):
     research = work_of_research(server)
     answer = server.delete(research + "?withProjects=true")
     assert answer.status == 200, answer
-    went = [(project["name"], project["workloads"]) for project in answer.json["projects"]]
-    assert went == [("team-a", 2), ("team-b", 0)], answer
+    went = [(project["name"], project["namespace"], project["workloads"]) for project in answer.json["projects"]]
+    assert went == [("team-a", "runai-team-a", 2), ("team-b", "runai-team-b", 0)], answer
     period = {"start": "2000-01-01T00:00:00Z", "end": "2100-01-01T00:00:00Z", "numberOfSamples": 100}
     (record,) = [
         r

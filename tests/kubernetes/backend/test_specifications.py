@@ -213,3 +213,13 @@ def test_secrets_of_a_deleted_project_go(server, kube, folder):
     server.wait_for("the Secrets go", lambda: not secrets_of(kube))
     assert sorted(secrets_of(kube, "team-b")) == ["shared"]
     assert kube.ask("GET", "/api/v1/namespaces/runai-team-a").code == 200, "the namespace stays"
+
+
+def test_namespaces_of_a_deleted_department_are_named(server, kube, folder):
+    for project in ("team-a", "team-b"):
+        server.wait_phase(server.submit("job", project, 1), "Running")
+    said = Client(server, folder / "home").sign_in().run("department", "delete", "research", "--with-projects")
+    assert "namespaces stay in the cluster, where pods ran in them: runai-team-a, runai-team-b: " in said
+    assert "kubectl delete namespace -l 'prorata.io/project in (team-a, team-b)'" in said
+    for project in ("team-a", "team-b"):
+        assert kube.ask("GET", f"/api/v1/namespaces/runai-{project}").code == 200, "the namespace stays"
