@@ -104,6 +104,33 @@ static int read_flags(struct cli *cli, int argc, char **argv, struct error *err)
     return 0;
 }
 
+// How many words a command takes, by its usage: those before the first flag, or any number where one ends in "...".
+static size_t words_in_usage(const char *usage)
+{
+    size_t count = 0;
+    bool is_word = true;
+    for (const char *at = usage; *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        if (length > 3 && strncmp(at + length - 3, "...", 3) == 0)
+            return WORDS_MAX;
+        is_word = is_word && *at != '-' && strncmp(at, "[-", 2) != 0 && strncmp(at, "[FLAGS]", length) != 0;
+        count += is_word;
+        at += length;
+    }
+    return count;
+}
+
+static int check_words(const struct cli *cli, struct error *err)
+{
+    const struct command *command = cli->command;
+    size_t taken = words_in_usage(command->usage);
+    if (cli->arguments.word_count <= taken)
+        return 0;
+    error_set(err, ERROR_INVALID, "%s: expected %s, got \"%s\"", command->words,
+              taken > 0 ? "no more words" : "no word", cli->arguments.words[taken]);
+    return error_details(err, "usage: %s %s %s", cli->program, command->words, command->usage);
+}
+
 static int run(struct cli *cli, int argc, char **argv, struct error *err)
 {
     if (read_flags(cli, argc, argv, err) < 0)
@@ -112,6 +139,8 @@ static int run(struct cli *cli, int argc, char **argv, struct error *err)
         show_help(cli);
         return 0;
     }
+    if (check_words(cli, err) < 0)
+        return -1;
     if (cli->command->needs >= NEEDS_PROFILE && profile_open(&cli->arguments, &cli->arena, &cli->profile, err) < 0)
         return -1;
     if (cli->command->needs == NEEDS_SERVER && way_open(cli, err) < 0)

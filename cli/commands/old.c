@@ -38,8 +38,8 @@ const struct command OLD_COMMANDS[] = {
      "delete workloads; at a terminal it asks, unless --yes"},
     {"delete", run_workload_delete, NEEDS_SERVER, &ANY, WITH_DELETE, true, "NAME...",
      "delete workloads; at a terminal it asks, unless --yes"},
-    {"suspend", run_workload_suspend, NEEDS_SERVER, &ANY, WITH_DELETE, true, "NAME", "stop a workload"},
-    {"resume", run_workload_resume, NEEDS_SERVER, &ANY, WITH_DELETE, true, "NAME", "run it again"},
+    {"suspend", run_workload_suspend, NEEDS_SERVER, &ANY, WITH_DELETE, true, "NAME...", "stop a workload"},
+    {"resume", run_workload_resume, NEEDS_SERVER, &ANY, WITH_DELETE, true, "NAME...", "run it again"},
     {"logs", run_workload_logs, NEEDS_SERVER, &ANY, WITH_LOGS, true, "NAME", "its output"},
     {0},
 };

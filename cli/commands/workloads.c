@@ -56,18 +56,18 @@ TABLES(WITH_RECEIPTS, PROJECT_FLAGS, FORM_FLAGS, RECEIPT_FLAGS);
             "its output, from now on"                                                                   \
     }
 
-#define LIFE(words_, kind_)                                                                                          \
-    {words_ " submit", run_submit, NEEDS_SERVER, &kind_, WITH_SUBMIT, false, "[NAME] -i IMAGE [FLAGS] [-- ARGS]",    \
-     "submit one"},                                                                                                  \
-        {words_ " list", run_workload_list, NEEDS_SERVER, &kind_, WITH_LIST, false, "", "list them"},                \
-        {words_ " describe", run_workload_describe, NEEDS_SERVER, &kind_, WITH_DESCRIBE, false, "NAME", "show one"}, \
-        {words_ " explain", run_explain, NEEDS_SERVER, &kind_, WITH_EXPLAIN, false, "NAME", "why it waits"},         \
-        {words_ " logs", run_workload_logs, NEEDS_SERVER, &kind_, WITH_LOGS, false, "NAME", "its output"},           \
-        {words_ " suspend", run_workload_suspend, NEEDS_SERVER, &kind_, WITH_DELETE, false, "NAME", "stop one"},     \
-        {words_ " resume", run_workload_resume, NEEDS_SERVER, &kind_, WITH_DELETE, false, "NAME", "run it again"},   \
-    {                                                                                                                \
-        words_ " delete", run_workload_delete, NEEDS_SERVER, &kind_, WITH_DELETE, false, "NAME...",                  \
-            "delete one; asks first, and needs --yes without a terminal"                                             \
+#define LIFE(words_, kind_)                                                                                           \
+    {words_ " submit", run_submit, NEEDS_SERVER, &kind_, WITH_SUBMIT, false, "[NAME] -i IMAGE [FLAGS] [-- ARGS]",     \
+     "submit one"},                                                                                                   \
+        {words_ " list", run_workload_list, NEEDS_SERVER, &kind_, WITH_LIST, false, "", "list them"},                 \
+        {words_ " describe", run_workload_describe, NEEDS_SERVER, &kind_, WITH_DESCRIBE, false, "NAME", "show one"},  \
+        {words_ " explain", run_explain, NEEDS_SERVER, &kind_, WITH_EXPLAIN, false, "NAME", "why it waits"},          \
+        {words_ " logs", run_workload_logs, NEEDS_SERVER, &kind_, WITH_LOGS, false, "NAME", "its output"},            \
+        {words_ " suspend", run_workload_suspend, NEEDS_SERVER, &kind_, WITH_DELETE, false, "NAME...", "stop one"},   \
+        {words_ " resume", run_workload_resume, NEEDS_SERVER, &kind_, WITH_DELETE, false, "NAME...", "run it again"}, \
+    {                                                                                                                 \
+        words_ " delete", run_workload_delete, NEEDS_SERVER, &kind_, WITH_DELETE, false, "NAME...",                   \
+            "delete one; asks first, and needs --yes without a terminal"                                              \
     }
 
 const struct command WORKLOADS_COMMANDS[] = {
@@ -79,8 +79,8 @@ const struct command WORKLOADS_COMMANDS[] = {
     {"workload logs", run_workload_logs, NEEDS_SERVER, &ANY, WITH_LOGS, false, "NAME", "its output"},
     {"workload delete", run_workload_delete, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME...",
      "delete one; asks first, and needs --yes without a terminal"},
-    {"workload suspend", run_workload_suspend, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME", "stop one"},
-    {"workload resume", run_workload_resume, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME", "run it again"},
+    {"workload suspend", run_workload_suspend, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME...", "stop one"},
+    {"workload resume", run_workload_resume, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME...", "run it again"},
     ENTER("", ANY),
     ENTER("workload ", ANY),
     ENTER("training ", TRAINING),

@@ -134,3 +134,27 @@ def test_an_amount_in_other_units_is_told_those_there_are(client):
             "training", "submit", "big", "-i", "any", "--cpu-memory-request", amount, "-p", "team-a", status=1
         )
         assert "an amount such as 8G or 8Gi (k, M, G, T, P" in refused and amount in refused, refused
+
+
+def test_words_that_a_command_does_not_take_are_refused(client):
+    """A mistyped flag or a filter without its flag would else pass for one that was heard."""
+    commands = re.findall(r"^  ([a-z][a-z -]*?)  ", client.run("--help", program=client.runai), re.M)
+    assert len(commands) > 100, commands
+    for command in commands:
+        usage = re.search(r"^Usage: \S+ (.*)$", client.run(*command.split(), "--help", program=client.runai), re.M)
+        if not usage or any(word.endswith("...") for word in usage[1].split()):
+            continue  # a family of commands, or one that takes any number
+        refused = client.run(*command.split(), "one", "two", "three", program=client.runai, status=1)
+        assert re.search(r'expected no (more words|word), got "(one|two|three)"\nusage: ', refused), (command, refused)
+    for words, got in (
+        (("list", "-A", "b1"), "b1"),
+        (("describe", "a1", "a2"), "a2"),
+        (("training", "submit", "a1", "-i", "x", "-p", "team-a", "python", "x.py"), "python"),
+        (("cluster", "rename", "a", "b", "c"), "c"),
+    ):
+        assert f'got "{got}"' in client.run(*words, status=1)
+    assert not client.server.get("/api/v1/workloads").json["workloads"]
+    for name in ("a1", "a2"):
+        submit(client, name)
+    client.run("training", "suspend", "a1", "a2", "-p", "team-a")
+    client.server.wait_for("both", lambda: {row[2] for row in rows(client).values()} == {"Stopped"})
