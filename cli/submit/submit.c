@@ -135,36 +135,66 @@ static void take_structures(struct cli *cli, json_t *spec)
         }
 }
 
-static json_t *port_item(struct cli *cli, const char *text, const char *service)
+static int set_port(json_t *item, const char *member, const char *text, struct error *err)
 {
-    json_t *item = json_object();
-    const char *container = submit_part_of(cli, text, "container"), *external = submit_part_of(cli, text, "external");
-    const char *type = submit_part_of(cli, text, "service-type");
-    if (cli->command->is_old) { // EXTERNAL:CONTAINER
-        const char *colon = strchr(text, ':');
-        container = colon ? colon + 1 : text;
-        external = colon ? text : NULL;
-        type = service;
-    }
-    json_object_set_new(item, "container", json_integer(container ? strtol(container, NULL, 10) : 0));
-    if (external && *external)
-        json_object_set_new(item, "external", json_integer(strtol(external, NULL, 10)));
-    if (type && (strcmp(type, "loadbalancer") == 0 || strcmp(type, "LoadBalancer") == 0))
-        json_object_set_new(item, "serviceType", json_string("LoadBalancer"));
-    else if (type && (strcmp(type, "nodeport") == 0 || strcmp(type, "NodePort") == 0))
-        json_object_set_new(item, "serviceType", json_string("NodePort"));
-    else
-        json_object_set_new(item, "serviceType", json_string("ClusterIP"));
-    return item;
+    char *end;
+    long number = strtol(text, &end, 10);
+    if (end == text || *end)
+        return error_set(err, ERROR_INVALID, "--port: %s: expected a number, got \"%s\"", member, text);
+    json_object_set_new(item, member, json_integer(number));
+    return 0;
 }
 
-static void take_ports(struct cli *cli, json_t *spec)
+// EXTERNAL:CONTAINER, as the first generation has it.
+static int set_port_pair(struct cli *cli, json_t *item, const char *text, struct error *err)
+{
+    char *container = arena_strdup(&cli->arena, text),
+         *external = strchr(container, ':') ? strsep(&container, ":") : NULL;
+    if (external && set_port(item, "external", external, err) < 0)
+        return -1;
+    return set_port(item, "container", container, err);
+}
+
+static int set_port_parts(struct cli *cli, json_t *item, const char *text, const char **out_type, struct error *err)
+{
+    char *rest = arena_strdup(&cli->arena, text), *value;
+    int rc = 0;
+    while (rc == 0 && (value = strsep(&rest, ","))) {
+        const char *key = strsep(&value, "=");
+        if (strcmp(key, "service-type") == 0)
+            *out_type = value;
+        else if (strcmp(key, "container") == 0 || strcmp(key, "external") == 0)
+            rc = set_port(item, key, value ? value : "", err);
+        else
+            rc = error_set(err, ERROR_INVALID, "--port: no part \"%s\"; see help for those it has", key);
+    }
+    return rc;
+}
+
+static int read_port(struct cli *cli, json_t *item, const char *text, const char *type, struct error *err)
+{
+    int rc = strchr(text, '=') ? set_port_parts(cli, item, text, &type, err) : set_port_pair(cli, item, text, err);
+    if (type && (strcmp(type, "loadbalancer") == 0 || strcmp(type, "LoadBalancer") == 0))
+        type = "LoadBalancer";
+    else if (type && (strcmp(type, "nodeport") == 0 || strcmp(type, "NodePort") == 0))
+        type = "NodePort";
+    else
+        type = "ClusterIP";
+    json_object_set_new(item, "serviceType", json_string(type));
+    return rc;
+}
+
+static int take_ports(struct cli *cli, json_t *spec, struct error *err)
 {
     const struct flag_value *ports = flag_values(&cli->arguments, "port");
     const char *service = cli->command->is_old ? flag_text(&cli->arguments, "service-type") : NULL;
     bool ingress = service && strcmp(service, "ingress") == 0;
     for (size_t i = 0; ports && i < ports->count; i++) {
-        json_t *port = port_item(cli, ports->texts[i], service);
+        json_t *port = json_object();
+        if (read_port(cli, port, ports->texts[i], service, err) < 0) {
+            json_decref(port);
+            return -1;
+        }
         if (ingress) {
             submit_append_to(spec, "exposedUrls", json_pack("{s:O}", "container", json_object_get(port, "container")));
             json_decref(port);
@@ -180,6 +210,7 @@ static void take_ports(struct cli *cli, json_t *spec)
                          json_pack("{s:s, s:s, s:b}", "path", source, "mountPath", target ? target : source, "readOnly",
                                    rest && strcmp(rest, "ro") == 0));
     }
+    return 0;
 }
 
 // One text that the server splits again by the shell's rules: words with blanks or quotes are quoted.
@@ -307,9 +338,8 @@ int submit_make_spec(struct cli *cli, const struct kind *kind, json_t *spec, str
     if (take_fields(cli, spec, err) < 0)
         return -1;
     take_structures(cli, spec);
-    if (submit_take_lists(cli, spec, err) < 0)
+    if (submit_take_lists(cli, spec, err) < 0 || take_ports(cli, spec, err) < 0)
         return -1;
-    take_ports(cli, spec);
     take_command(cli, spec);
     return submit_take_serving(cli, kind, spec, err) < 0 ? -1 : complete(cli, kind, spec, err);
 }

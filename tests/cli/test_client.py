@@ -247,6 +247,15 @@ SPECS = [
         [{"container": 80, "external": 8080, "serviceType": "NodePort"}],
     ),
     (
+        "ports as older documents write them",
+        ["--port", "8080:80", "--port", "81"],
+        "ports",
+        [
+            {"container": 80, "external": 8080, "serviceType": "ClusterIP"},
+            {"container": 81, "serviceType": "ClusterIP"},
+        ],
+    ),
+    (
         "a URL for two people",
         ["--external-url", "container=8888,tool-type=jupyter-notebook,authusers=a@b,authusers=c@d"],
         "exposedUrls",
@@ -339,6 +348,9 @@ SPECS = [
         (("--nfs", "server=s,mount=/x"), '--nfs: no part "mount"'),
         (("--toleration", "key=k,seconds=soon"), "--toleration: seconds: expected a whole number"),
         (("--env-secret", "A=s"), "--env-secret: expected NAME=SOURCE,key=KEY"),
+        (("--port", "container=80,extrnal=8080"), '--port: no part "extrnal"'),
+        (("--port", "container=http"), '--port: container: expected a number, got "http"'),
+        (("--port", "8888:"), '--port: container: expected a number, got ""'),
     ],
 )
 def test_a_part_that_is_wrong_is_named(client, flag, wanted):
