@@ -1,7 +1,8 @@
 """The published exercise "Understanding Preemption" from its first line to its last, with the set-up that it makes
-itself: by the first generation's command line, and by HTTP. No workload names a node pool."""
+itself: by both generations' command line, and by HTTP. No workload names a node pool."""
 
 import re
+from functools import partial
 
 import pytest
 from servers import ROOT, Client
@@ -50,24 +51,46 @@ def wait_held(server, a, b):
     )
 
 
-def test_by_the_command_line(server, folder):
+# The words of both generations of the command line.
+OLD = {
+    "list": ("list", "--all-projects"),
+    "train": ("submit",),
+    "work": ("submit", "--interactive"),
+    "describe training": ("describe",),
+    "describe workspace": ("describe",),
+    "delete training": ("delete",),
+    "delete workspace": ("delete",),
+}
+PRESENT = {
+    "list": ("workload", "list", "-A"),
+    "train": ("training", "submit"),
+    "work": ("workspace", "submit"),
+    "describe training": ("training", "describe"),
+    "describe workspace": ("workspace", "describe"),
+    "delete training": ("training", "delete", "-y"),
+    "delete workspace": ("workspace", "delete", "-y"),
+}
+
+
+@pytest.mark.parametrize("words", [OLD, PRESENT], ids=["old", "present"])
+def test_by_the_command_line(server, folder, words):
     client = Client(server, folder / "home").sign_in()
 
-    def runai(*words):
-        done = client.finish(*words)
+    def runai(*spoken):
+        done = client.finish(*words.get(spoken[0], spoken[:1]), *spoken[1:])
         assert done.returncode == 0, done
         return done.stdout
 
     # 1. A clean environment.
-    runai("submit", "left-over", "--project", "default", "--image", "x", "--gpu", "1")
-    assert "left-over" in runai("list", "--all-projects")
-    runai("delete", "left-over", "--project", "default")
-    server.wait_for("nothing is left", lambda: "left-over" not in runai("list", "--all-projects"))
+    runai("train", "left-over", "--project", "default", "--image", "x", "-g", "1")
+    assert "left-over" in runai("list")
+    runai("delete training", "left-over", "--project", "default")
+    server.wait_for("nothing is left", lambda: "left-over" not in runai("list"))
     assert re.search(r"^total +3 +3 +12 +0\.00 +12\.00$", runai("cluster-info"), re.M)
 
     # 2. and 3. The node pool, and the projects with quota in it.
     make_pool(server)
-    for name, words in (
+    for name, about in (
         ("project-a", "First project for preemption demo"),
         ("project-b", "Second project for preemption demo"),
     ):
@@ -76,7 +99,7 @@ def test_by_the_command_line(server, folder):
             "create",
             name,
             "--description",
-            words,
+            about,
             "--gpu-quota",
             "4",
             "--node-pool",
@@ -88,39 +111,30 @@ def test_by_the_command_line(server, folder):
     # Step 1: more than the quota.
     script = (ROOT / "tests/whole/scripts/07_preemption_exercise.sh").read_text()
     python = re.search(r'--command "(.*)"$', script, re.M).group(1).replace('\\"', '"')
-    runai(
-        "submit",
-        TRAINING,
-        "--project",
-        "project-a",
-        "--image",
-        "pytorch/pytorch:latest",
-        "--gpu",
-        "8",
-        "--command",
-        python,
-    )
+    flags = ("--project", "project-a", "--image", "pytorch/pytorch:latest", "-g", "8")
+    runai("train", TRAINING, *flags, "--command", *((python,) if words is OLD else ("--", "sh", "-c", python)))
     wait_phases(server, large_training_job="Running")
     wait_held(server, 8, 0)
 
     # Step 2: what is allocated.
-    assert re.search(r"^STATUS: Running$", runai("describe", TRAINING, "--project", "project-a"), re.M)
+    described = partial(runai, "describe training", TRAINING, "--project", "project-a")
+    assert re.search(r"^ *(STATUS|Phase): +Running$", described(), re.M)
     assert re.search(rf"^{POOL} +1 +1 +8 +8\.00 +0\.00$", runai("cluster-info"), re.M)
 
     # Step 3: the owner wants its GPUs.
-    flags = ("--image", "jupyter/tensorflow-notebook", "--gpu", "4", "--interactive", "--port", "8888:8888")
-    runai("submit", WORKSPACE, "--project", "project-b", *flags)
+    flags = ("--image", "jupyter/tensorflow-notebook", "-g", "4", "--port", "8888:8888")
+    runai("work", WORKSPACE, "--project", "project-b", *flags)
     wait_phases(server, large_training_job="Pending", jupyter_workspace="Running")
     wait_held(server, 0, 4)  # one pod cannot shrink to 4
 
     # Step 4: events, and why it waits.
-    events = runai("describe", TRAINING, "--project", "project-a", "--show-events")
+    events = described("--show-events")
     assert f"Yields to {WORKSPACE} of project project-b" in events
     for word in ("Preempted", "Scheduled", "Started"):
         assert word in events, events
-    assert "[Started]" in runai("describe", WORKSPACE, "--project", "project-b", "--show-events")
-    assert re.search(r"^Priority: low$", runai("describe", TRAINING), re.M)
-    server.wait_for("why", lambda: "WHY PENDING: Needs 8 GPUs" in runai("describe", TRAINING, "--project", "project-a"))
+    assert "Started" in runai("describe workspace", WORKSPACE, "--project", "project-b", "--show-events")
+    assert re.search(r"^ *Priority: +low( \(40\))?$", runai("describe training", TRAINING), re.M)
+    server.wait_for("why", lambda: re.search("(?i)why pending: +Needs 8 GPUs", described()))
     assert re.search(
         rf"^{POOL} +4\.00 +unlimited +2 +0\.00 ", runai("get", "resources", "--project", "project-a"), re.M
     )
@@ -131,7 +145,7 @@ def test_by_the_command_line(server, folder):
     assert re.search(r"nvidia\.com/gpu: +4\.00 of 8", runai("describe", "node", "large")), "in place of kubectl"
 
     # Step 5: the GPUs come back.
-    runai("delete", WORKSPACE, "--project", "project-b")
+    runai("delete workspace", WORKSPACE, "--project", "project-b")
     server.wait_for("it runs again", lambda: phases(server) == {TRAINING: "Running"})
     wait_held(server, 8, 0)
 
