@@ -230,6 +230,7 @@ SPECS = [
     ("arguments", ["--", "python", "a b.py"], "args", "python 'a b.py'"),
     ("a command", ["--command", "--", "sleep", "1"], "command", "sleep 1"),
     ("a command with a quote", ["--command", "--", "sh", "-c", "echo 'x'"], "command", "sh -c 'echo '\\''x'\\'''"),
+    ("a node type", ["--node-type", "a100"], "nodeType", "a100"),
     ("node pools", ["--node-pools", "a", "--node-pools", "b"], "nodePools", ["a", "b"]),
     ("node pools at once", ["--node-pools", "a,b", "--node-pools", "c"], "nodePools", ["a", "b", "c"]),
     ("a duration", ["--termination-grace-period", "2m"], "terminationGracePeriodSeconds", 120),
