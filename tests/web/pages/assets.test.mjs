@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axe } from "../browser.mjs";
-import { ask, onServer } from "../real_server.mjs";
+import { ask, onServer, send } from "../real_server.mjs";
 
 const site = onServer();
 const ready = async () => (await site.ready).page;
@@ -144,4 +144,18 @@ test("a credential is never shown again; a data source and a template take it fr
   const [template] = (await ask(page, "/api/v1/workload-templates")).entries;
   assert.deepEqual([template.assets.datasources.length, template.spec.image], [1, "ubuntu"]);
   assert.match(await link(page, "Use in a new workload").getAttribute("href"), /^\/workloads\/new\/training\?template=/);
+});
+
+test("environments of one name say where each is, one alone does not", async () => {
+  const page = await ready();
+  const { projects: [{ id: projectId }] } = await ask(page, "/api/v1/org-unit/projects?filterBy=name==team-a");
+  const make = (name, place) => send(page, "POST", "/api/v1/asset/environment", { meta: { name, ...place }, spec: { image: "x" } });
+  await make("twin", { scope: "tenant" });
+  await make("twin", { scope: "project", projectId: Number(projectId) });
+  await make("single", { scope: "tenant" });
+  await page.goto(site.server.url + "/workloads/new/training?project=team-a");
+  await page.waitForSelector("#f-environmentAsset option:has-text('single')", { state: "attached" });
+  await page.waitForSelector("#f-environmentAsset option:has-text('twin · Project team-a')", { state: "attached" });
+  const names = (await page.locator("#f-environmentAsset option").allInnerTexts()).filter(text => /^(twin|single)/.test(text));
+  assert.deepEqual(names.sort(), ["single", "twin · Everywhere", "twin · Project team-a"]);
 });
