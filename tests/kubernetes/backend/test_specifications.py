@@ -166,6 +166,11 @@ def test_a_secret_follows_its_credential_and_others_stay(server, kube):
     assert password_of(secrets["theirs"]) == "of the cluster"
 
 
+def noted(server):
+    with contextlib.closing(sqlite3.connect(f"file:{server.data}/prorata.db?mode=ro", uri=True)) as database:
+        return {name for (name,) in database.execute("SELECT name FROM cluster_secrets")}
+
+
 def test_the_secret_of_a_deleted_credential_goes_when_no_pod_reads_it(server, kube):
     """Also where the server is killed between the deletion and the Secret's; one that is not ours stays."""
     ids = {
@@ -187,9 +192,9 @@ def test_the_secret_of_a_deleted_credential_goes_when_no_pod_reads_it(server, ku
     server.delete(f"/api/v1/workloads/trainings/{workload}")
     server.wait_for("the Secret goes", lambda: "robot" not in secrets_of(kube), seconds=60)
     assert sorted(secrets_of(kube)) == ["other", "theirs"]
+    server.wait_for("it is forgotten, too", lambda: noted(server) <= {"other", "theirs"})
     server.kill()
     with contextlib.closing(sqlite3.connect(f"{server.data}/prorata.db")) as database:
-        assert {name for (name,) in database.execute("SELECT name FROM cluster_secrets")} <= {"other", "theirs"}
         database.execute("DELETE FROM assets WHERE uuid = ?", (ids["other"],))
         database.execute("DELETE FROM credential_secrets WHERE asset_uuid = ?", (ids["other"],))
         database.commit()
