@@ -247,7 +247,7 @@ static void count_strays(struct kubernetes *kubernetes, struct arena *arena, str
     for (struct own_object *object; (object = kube_index_next(&kubernetes->objects, &position, &place));) {
         const struct kube_pod *pod = &object->pod;
         const struct ordered_pod *ordered = kube_index_find(&kubernetes->pods, object->uuid);
-        if (!pod->node_name[0] || kube_pod_is_over(pod) || (ordered && !ordered->is_forgotten))
+        if (!pod->node_name[0] || kube_pod_is_over(pod) || (ordered && ordered->wish != WISH_FORGET))
             continue;
         struct kube_amounts *sum = kube_index_find(out, pod->node_name);
         if (!sum) {

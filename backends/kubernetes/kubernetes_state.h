@@ -26,6 +26,37 @@ enum pod_step {
     POD_ENDED  // its end is told
 };
 
+// What rows want of a pod.
+enum pod_wish {
+    WISH_RUN,
+    WISH_STOP,
+    WISH_FORGET // it is lost to them: what it holds until it is gone no row counts
+};
+
+// What is known of its object.
+enum pod_object {
+    OBJECT_NONE,
+    OBJECT_UNSURE, // a create of it was sent, and may have been done
+    OBJECT_THERE,
+    OBJECT_GOING // the server took its deletion
+};
+
+enum pod_refusal {
+    REFUSAL_NONE,
+    REFUSAL_OF_BINDING, // by the server: unless the object says that it was done all the same
+    REFUSAL_FOR_NOW,
+    REFUSAL_FOR_GOOD
+};
+
+// What was told of it once: bits.
+enum pod_told {
+    TOLD_UNKNOWN = 1, // its order is to be given again: POD_LACKING
+    TOLD_RUNNING = 2,
+    TOLD_WAITING = 4, // for its gang
+    TOLD_HELD = 8,    // by a budget
+    TOLD_STUCK = 16
+};
+
 // Pods that are bound together: those of one workload that one call of apply starts.
 struct gang {
     int members; // that refer to it
@@ -37,11 +68,9 @@ struct gang {
 struct preparation {
     char *path, *body;
     char *own_path, *change; // a patch of what is there already; NULL: it stays as it is
+    bool is_there;           // it is to be brought up to date
 };
 
-struct pod_volumes; // pod_volumes.c
-
-// A pod that was ordered, or that rows know.
 // What was told last of the CPU and memory that something uses.
 struct told_load {
     bool is_told;
@@ -49,46 +78,41 @@ struct told_load {
     int64_t cpu_milli, memory_bytes;
 };
 
+struct pod_volumes; // pod_volumes.c
+
+// A pod that was ordered, or that rows know. Which step, object and refusal go together says ordered_pod_is_legal.
 struct ordered_pod {
     char uuid[UUID_SIZE];
     char *workload_uuid, *project_name, *namespace, *name, *node_name;
-    char *uid; // of the object; NULL: not known to exist
+    enum pod_step step;
+    enum pod_wish wish;
+    enum pod_object object; // set with uid, by pod_state.h
+    enum pod_refusal refusal;
+    char *uid;       // of the object; NULL: it is not known to exist
+    unsigned told;   // enum pod_told
+    bool is_looking; // after an answer that left it open, the object is asked for
+    bool gives_way;  // others need its place, and budgets may hold it
     int64_t decision;
     int64_t grace_ms;
-    enum pod_step step;
     struct gang *gang;    // NULL: it is bound alone
     int64_t call;         // the number of the one that is in flight; 0: none is
-    bool may_exist;       // a create of it was sent, and may have been done
-    bool is_to_stop;      // it was told to
-    char stop_reason[64]; // why, until the cluster is told; "": nobody says
-    bool is_forgotten;    // rows hold it for lost: what it holds until it is gone no row counts
-    int64_t deleted_us;   // when the server took the deletion
-    bool is_stuck_told;
-    int64_t created_us; // since then it waits for its gang
-    bool is_wait_told;
-    bool gives_way; // others need its place, and budgets may hold it
-    bool is_budget_told;
-    bool is_deleted;      // the server took the deletion
-    bool is_unknown_told; // its order is given again: POD_LACKING
-    bool is_running_told; // the facts below were told
+    char stop_reason[64]; // why it is to stop, until the cluster is told; "": nobody says
+    int64_t deleted_us;   // OBJECT_GOING: since then
+    int64_t created_us;   // since then it waits for its gang
     struct told_load load;
-    bool is_looking; // after an answer that left it open, the object is asked for
     char told_reason[64];
-    int64_t again_us;         // a call failed: not before this; 0: at once
-    int64_t failures;         // in a row
-    int64_t refused_until_us; // a refusal is told then; 0: none
-    bool is_refused, is_refused_for_good;
-    struct pod_volumes *volumes;   // pod_volumes.c; NULL: not looked at
+    int64_t again_us;              // a call failed: not before this; 0: at once
+    int64_t failures;              // in a row
+    int64_t refused_until_us;      // a refusal is told then; 0: none
+    struct pod_volumes *volumes;   // NULL: not looked at
     char *node_terms;              // of the refusal: nodes that would do; NULL: any other
     int64_t avoid_ms;              // it stays off its node so long; 0: the refusal has nothing to do with the node
-    bool is_bind_refused;          // by the server: unless its object says that it was done all the same
     char reason[64], message[240]; // of the refusal
     char *body;                    // the Pod; NULL: it was not ordered in this run
     char **secrets;                // names of those that it reads
     size_t secret_count;
     struct preparation *preparations;
     size_t preparation_count, prepared;
-    bool is_changing; // what is prepared next is there, and is to be brought up to date
 };
 
 // What the watch keeps of a pod of ours.

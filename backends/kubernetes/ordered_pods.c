@@ -1,4 +1,5 @@
 // The pods that were ordered: what orders and rows say of them.
+#include "backends/kubernetes/pod_state.h"
 #include "backends/kubernetes/pod_steps.h"
 #include "base/buffer.h"
 #include "base/error.h"
@@ -30,7 +31,6 @@ static void forget_preparations(struct ordered_pod *pod)
     free(pod->preparations);
     pod->preparations = NULL;
     pod->preparation_count = pod->prepared = 0;
-    pod->is_changing = false;
 }
 
 void ordered_pods_leave_gang(struct ordered_pod *pod)
@@ -241,7 +241,7 @@ static void note_start(struct kubernetes *kubernetes, const struct backend_order
     const struct backend_order *order = &orders[at];
     struct ordered_pod *pod = kube_index_find(&kubernetes->pods, order->pod.uuid);
     struct error err = {0};
-    if (pod && (pod->decision >= order->decision || pod->is_to_stop ||
+    if (pod && (pod->decision >= order->decision || pod->wish != WISH_RUN ||
                 (pod->step != POD_LACKING && pod->step != POD_ADOPTED))) {
         if (pod->decision < order->decision)
             pod->decision = order->decision;
@@ -270,7 +270,7 @@ static struct ordered_pod *note_stray(struct kubernetes *kubernetes, const char 
     pod->namespace = memory_strdup(object->meta.namespace);
     pod->name = memory_strdup(object->meta.name);
     pod->node_name = memory_strdup(object->node_name);
-    pod->uid = memory_strdup(object->meta.uid);
+    pod_object_found(pod, object->meta.uid);
     pod->grace_ms = grace_ms;
     pod->step = POD_BOUND;
     kube_index_set(&kubernetes->pods, pod->uuid, pod);
@@ -297,7 +297,7 @@ static void tell_mates_refused(struct kubernetes *kubernetes, const struct order
     size_t position = 0;
     struct kube_index_slot *place = NULL;
     for (struct ordered_pod *other; (other = kube_index_next(&kubernetes->pods, &position, &place));)
-        if (other != pod && other->is_refused && strcmp(other->workload_uuid, pod->workload_uuid) == 0) {
+        if (other != pod && pod_is_refused(other) && strcmp(other->workload_uuid, pod->workload_uuid) == 0) {
             other->refused_until_us = 0;
             pod_steps_go_on(kubernetes, other);
         }
@@ -318,12 +318,12 @@ static void note_stop(struct kubernetes *kubernetes, const struct backend_order 
         kubernetes_tell(kubernetes, BACKEND_POD_GONE, order->pod.uuid, order->decision);
         return;
     }
-    if (pod->is_refused && !pod->is_to_stop)
+    if (pod_is_refused(pod) && pod->wish == WISH_RUN)
         tell_mates_refused(kubernetes, pod);
-    if (pod->decision < order->decision || !pod->is_to_stop) {
+    if (pod->decision < order->decision || pod->wish == WISH_RUN) {
         pod->decision = order->decision;
         pod->grace_ms = order->pod.grace_ms;
-        pod->is_to_stop = true;
+        pod->wish = pod->wish == WISH_FORGET ? WISH_FORGET : WISH_STOP;
         pod->again_us = 0;
         pod->gives_way = order->pod.stop_reason && (strcmp(order->pod.stop_reason, "Preempted") == 0 ||
                                                     strcmp(order->pod.stop_reason, "Consolidated") == 0);
@@ -336,10 +336,12 @@ static void note_stop(struct kubernetes *kubernetes, const struct backend_order 
 static void note_forget(struct kubernetes *kubernetes, const struct backend_order *order)
 {
     struct ordered_pod *pod = kube_index_find(&kubernetes->pods, order->pod.uuid);
-    if (pod && (pod->step == POD_ENDED || (!pod->uid && !pod->may_exist)))
+    if (pod && (pod->step == POD_ENDED || pod->object == OBJECT_NONE))
         ordered_pods_remove(kubernetes, pod);
-    else if (pod)
-        pod->is_to_stop = pod->is_forgotten = kubernetes->nodes_changed = true;
+    else if (pod) {
+        pod->wish = WISH_FORGET;
+        kubernetes->nodes_changed = true;
+    }
 }
 
 static void go_on_all(struct kubernetes *kubernetes, const struct backend_order *orders, size_t count)
@@ -382,9 +384,9 @@ void ordered_pods_apply(void *backend, const struct backend_order *orders, size_
 
 void ordered_pods_ask_again(struct kubernetes *kubernetes, struct ordered_pod *pod)
 {
-    if (!pod->is_unknown_told)
+    if (!(pod->told & TOLD_UNKNOWN))
         kubernetes_tell(kubernetes, BACKEND_POD_UNKNOWN, pod->uuid, pod->decision);
-    pod->is_unknown_told = true;
+    pod->told |= TOLD_UNKNOWN;
 }
 
 static void compare(struct kubernetes *kubernetes, struct ordered_pod *pod)
@@ -395,8 +397,8 @@ static void compare(struct kubernetes *kubernetes, struct ordered_pod *pod)
         pod->is_looking = true; // somebody may have taken its label off: then it is there, and holds its devices
         return;
     }
-    if (!object->pod.node_name[0] && !pod->is_to_stop && !kube_pod_is_over(&object->pod)) {
-        pod->uid = memory_strdup(object->pod.meta.uid);
+    if (!object->pod.node_name[0] && pod->wish == WISH_RUN && !kube_pod_is_over(&object->pod)) {
+        pod_object_found(pod, object->pod.meta.uid);
         ordered_pods_ask_again(kubernetes, pod); // it is to be bound with its gang
         return;
     }
@@ -432,8 +434,8 @@ int ordered_pods_adopt(void *backend, const struct backend_rows *rows, struct er
             continue;
         struct ordered_pod *pod = note_pod(kubernetes, row);
         pod->step = POD_ADOPTED;
-        pod->is_to_stop = row->stopping_ms != 0;
-        pod->is_running_told = row->started_ms != 0;
+        pod->wish = row->stopping_ms ? WISH_STOP : WISH_RUN;
+        pod->told = row->started_ms ? TOLD_RUNNING : 0;
     }
     kubernetes->has_rows = true;
     if (kubernetes->has_own)

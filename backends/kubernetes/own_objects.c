@@ -1,5 +1,5 @@
 // Pods of ours as the cluster shows them: each change becomes steps and facts of the pod that was ordered.
-#include "backends/kubernetes/kubernetes_state.h"
+#include "backends/kubernetes/pod_state.h"
 #include "base/timestamp.h"
 
 #include <stdio.h>
@@ -59,9 +59,9 @@ static void tell_deleted(struct kubernetes *kubernetes, struct ordered_pod *pod)
 // Its devices are free.
 static void take_over(struct kubernetes *kubernetes, struct ordered_pod *pod, const struct kube_pod *object)
 {
-    if (pod->is_refused)
+    if (pod_is_refused(pod))
         return; // its object goes first
-    if (pod->is_to_stop) {
+    if (pod->wish != WISH_RUN) {
         kubernetes_tell(kubernetes, BACKEND_POD_GONE, pod->uuid, pod->decision);
         ordered_pods_remove(kubernetes, pod);
     } else if (object->life == KUBE_POD_REJECTED) {
@@ -75,9 +75,9 @@ static void take_over(struct kubernetes *kubernetes, struct ordered_pod *pod, co
 
 static void take_running(struct kubernetes *kubernetes, struct ordered_pod *pod, const struct kube_pod *object)
 {
-    if (pod->is_running_told)
+    if (pod->told & TOLD_RUNNING)
         return;
-    pod->is_running_told = true;
+    pod->told |= TOLD_RUNNING;
     pod_steps_forget_refusals(kubernetes, pod);
     kubernetes_tell(kubernetes, BACKEND_POD_RUNNING, pod->uuid, pod->decision)->time_ms =
         time_or_now(object->started_ms);
@@ -100,7 +100,7 @@ static void take_trouble(struct kubernetes *kubernetes, struct ordered_pod *pod,
 
 static void take_place(struct kubernetes *kubernetes, struct ordered_pod *pod, const struct kube_pod *object)
 {
-    if (!object->node_name[0] || pod->step >= POD_BOUND || pod->is_refused)
+    if (!object->node_name[0] || pod->step >= POD_BOUND || pod_is_refused(pod))
         return;
     if (pod->node_name && strcmp(pod->node_name, object->node_name) != 0) {
         char message[240];
@@ -117,28 +117,26 @@ void own_objects_take(struct kubernetes *kubernetes, struct ordered_pod *pod, co
     if (pod->uid && strcmp(pod->uid, object->meta.uid) != 0)
         return;
     if (!pod->uid)
-        pod->uid = memory_strdup(object->meta.uid);
+        pod_object_found(pod, object->meta.uid);
     take_place(kubernetes, pod, object);
     if (kube_pod_is_over(object)) {
         take_over(kubernetes, pod, object);
         return;
     }
-    if (pod->is_refused || pod->step != POD_BOUND)
+    if (pod_is_refused(pod) || pod->step != POD_BOUND)
         return;
     if (object->life == KUBE_POD_RUNNING)
         take_running(kubernetes, pod, object);
-    if (!pod->is_to_stop)
+    if (pod->wish == WISH_RUN)
         take_trouble(kubernetes, pod, object);
 }
 
 void own_objects_take_gone(struct kubernetes *kubernetes, struct ordered_pod *pod)
 {
-    free(pod->uid);
-    pod->uid = NULL;
-    pod->may_exist = false;
-    if (pod->is_refused) {
+    pod_object_gone(pod);
+    if (pod_is_refused(pod)) {
         pod_steps_go_on(kubernetes, pod);
-    } else if (pod->is_to_stop) {
+    } else if (pod->wish != WISH_RUN) {
         kubernetes_tell(kubernetes, BACKEND_POD_GONE, pod->uuid, pod->decision);
         ordered_pods_remove(kubernetes, pod);
     } else if (pod->step == POD_ENDED) {
@@ -160,7 +158,7 @@ static bool may_be_there(const struct kube_event *event, const struct own_object
 // What a pod holds that no row counts is counted with its node.
 static void note_unasked(struct kubernetes *kubernetes, const struct ordered_pod *pod)
 {
-    kubernetes->nodes_changed |= !pod || pod->is_forgotten;
+    kubernetes->nodes_changed |= !pod || pod->wish == WISH_FORGET;
 }
 
 static void tell_gone(struct kubernetes *kubernetes, const struct kube_event *event, const struct own_object *own)

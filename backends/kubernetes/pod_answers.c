@@ -1,5 +1,6 @@
 // What comes of the calls for a pod. An answer that is lost or leaves it open is no failure: the object is asked for.
 #include "backends/kubernetes/objects/kube_requests.h"
+#include "backends/kubernetes/pod_state.h"
 #include "backends/kubernetes/pod_steps.h"
 #include "base/timestamp.h"
 
@@ -85,7 +86,7 @@ static void take_created(struct kubernetes *kubernetes, struct ordered_pod *pod,
         return;
     }
     if (!pod->uid)
-        pod->uid = memory_strdup(object.meta.uid);
+        pod_object_found(pod, object.meta.uid);
     pod->failures = 0;
     const char *why = why_changed(pod, &object, &arena);
     if (why)
@@ -104,7 +105,7 @@ static void tell_unknown(struct kubernetes *kubernetes, struct ordered_pod *pod)
 
 static bool is_lacking(const struct ordered_pod *pod)
 {
-    return pod->step == POD_LACKING && !pod->is_to_stop && !pod->is_refused;
+    return pod->step == POD_LACKING && pod->wish == WISH_RUN && !pod_is_refused(pod);
 }
 
 // The object as it is now. It has our label again where somebody took it off.
@@ -133,20 +134,19 @@ static void take_look(struct kubernetes *kubernetes, struct ordered_pod *pod, co
         arena_done(&arena);
         return;
     } else if (is_lacking(pod) && !object.node_name[0] && !kube_pod_is_over(&object)) {
-        free(pod->uid);
-        pod->uid = memory_strdup(object.meta.uid);
+        pod_object_found(pod, object.meta.uid);
         ordered_pods_ask_again(kubernetes, pod); // to be bound with its gang
     } else if (owner && strcmp(owner, pod->uuid) != 0 && pod->failures < EARLY_MAX) {
-        pod->may_exist = false; // what a deleted workload of the same name has left: it goes
+        pod_object_doubt(pod, false); // what a deleted workload of the same name has left: it goes
         try_later(pod);
     } else if (!owner || strcmp(owner, pod->uuid) != 0) {
-        pod->may_exist = false;
+        pod_object_doubt(pod, false);
         pod_steps_refuse(kubernetes, pod, "NameTaken", "another pod of this name is in its namespace", false);
     } else {
         own_objects_take(kubernetes, pod, &object);
     }
     pod = kube_index_find(&kubernetes->pods, uuid);
-    if (pod && pod->step == POD_BINDS && pod->is_bind_refused)
+    if (pod && pod->step == POD_BINDS && pod->refusal == REFUSAL_OF_BINDING)
         pod_steps_refuse(kubernetes, pod, "FailedBinding", arena_strdup(&arena, pod->message), false);
     else if (pod && pod->step == POD_BINDS)
         pod->step = POD_CREATED;
@@ -168,17 +168,19 @@ static void take_binding(struct kubernetes *kubernetes, struct ordered_pod *pod,
     if (pod->step != POD_BINDS)
         return; // the watch has said how it went
     pod->is_looking = true;
-    pod->is_bind_refused = code >= 400 && code < 500 && code != 429;
+    bool is_refused = code >= 400 && code < 500 && code != 429;
+    if (!pod_is_refused(pod))
+        pod->refusal = is_refused ? REFUSAL_OF_BINDING : REFUSAL_NONE;
     kube_answer_text(answer, pod->message, sizeof(pod->message));
-    if (!pod->is_bind_refused)
+    if (!is_refused)
         try_later(pod);
 }
 
 static void tell_held(struct kubernetes *kubernetes, struct ordered_pod *pod)
 {
-    if (pod->is_budget_told)
+    if (pod->told & TOLD_HELD)
         return;
-    pod->is_budget_told = true;
+    pod->told |= TOLD_HELD;
     backend_fact_say(kubernetes_tell(kubernetes, BACKEND_POD_WARNING, pod->uuid, pod->decision), "DisruptionBudget",
                      "is to give way, and a PodDisruptionBudget holds it: it goes as soon as the budget allows");
 }
@@ -187,7 +189,7 @@ static void take_deletion(struct kubernetes *kubernetes, struct ordered_pod *pod
 {
     int code = code_of(answer);
     if (kube_answer_is_good(answer)) {
-        pod->is_deleted = true;
+        pod_object_goes(pod);
         pod->deleted_us = timestamp_monotonic_us();
     } else if (code == 404)
         own_objects_take_gone(kubernetes, pod);
@@ -219,15 +221,15 @@ static void take(struct kubernetes *kubernetes, struct ordered_pod *pod, enum po
         if (is_there && is_going(kubernetes, &pod->preparations[pod->prepared]))
             try_later(pod);
         else if (is_there && pod->preparations[pod->prepared].change)
-            pod->is_changing = true;
+            pod->preparations[pod->prepared].is_there = true;
         else if (is_good || is_there)
             pod->prepared++;
         else
             take_creation_failure(kubernetes, pod, answer);
         break;
     case CALL_CHANGE: // a refusal: it is somebody else's, or of another kind, and counts as it is
-        pod->is_changing = must_change_again(code_of(answer));
-        if (pod->is_changing)
+        pod->preparations[pod->prepared].is_there = must_change_again(code_of(answer));
+        if (pod->preparations[pod->prepared].is_there)
             try_later(pod);
         else if (code_of(answer) != 404) // gone meanwhile: it is made
             pod->prepared++;
@@ -241,7 +243,7 @@ static void take(struct kubernetes *kubernetes, struct ordered_pod *pod, enum po
             take_created(kubernetes, pod, answer->body);
             break;
         }
-        pod->may_exist = code_of(answer) == 0 || is_there || code_of(answer) >= 500;
+        pod_object_doubt(pod, code_of(answer) == 0 || is_there || code_of(answer) >= 500);
         if (is_there)
             pod->is_looking = true;
         else
@@ -254,10 +256,10 @@ static void take(struct kubernetes *kubernetes, struct ordered_pod *pod, enum po
             pod->is_looking = false;
             if (is_lacking(pod))
                 tell_unknown(kubernetes, pod);
-            else if (pod->uid || pod->is_to_stop || pod->is_refused)
+            else if (pod->uid || pod->wish != WISH_RUN || pod_is_refused(pod))
                 own_objects_take_gone(kubernetes, pod);
             else
-                pod->may_exist = false;
+                pod_object_gone(pod);
         } else
             try_later(pod);
         break;

@@ -61,7 +61,7 @@ static void tell(void *context, const struct kube_event *event)
         return;
     pthread_mutex_lock(&kubernetes->lock);
     const struct ordered_pod *pod = find_pod(kubernetes, kept->pod_uid);
-    if (pod && pod->step != POD_ENDED && !pod->is_to_stop) {
+    if (pod && pod->step != POD_ENDED && pod->wish == WISH_RUN) {
         char message[TEXT_SIZE];
         snprintf(message, sizeof(message), "has a problem: %.200s", kept->message);
         backend_fact_say(kubernetes_tell(kubernetes, BACKEND_POD_WARNING, pod->uuid, pod->decision), kept->reason,

@@ -3,9 +3,11 @@
 
 #include "backends/kubernetes/client/kube_path.h"
 #include "backends/kubernetes/kube_lease.h"
+#include "backends/kubernetes/pod_state.h"
 #include "base/buffer.h"
 #include "base/timestamp.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +87,7 @@ static void create(struct kubernetes *kubernetes, struct ordered_pod *pod)
     struct buffer path;
     buffer_init(&path, 0);
     kube_path(&path, "/api/v1/namespaces/%s/pods", pod->namespace);
-    pod->may_exist = true;
+    pod_object_doubt(pod, true);
     submit_creation(kubernetes, pod, CALL_CREATE, path.data, pod->body);
     buffer_done(&path);
 }
@@ -126,7 +128,7 @@ static void bind(struct kubernetes *kubernetes, struct ordered_pod *pod)
 
 static bool may_bind(const struct ordered_pod *pod, int64_t now_us)
 {
-    return pod->step == POD_CREATED && !pod->call && pod->uid && !pod->is_to_stop && !pod->is_refused &&
+    return pod->step == POD_CREATED && !pod->call && pod->uid && pod->wish == WISH_RUN && !pod_is_refused(pod) &&
            !pod->is_looking && pod->again_us <= now_us;
 }
 
@@ -156,7 +158,7 @@ void pod_steps_note_created(struct kubernetes *kubernetes, struct ordered_pod *p
         return;
     pod->step = POD_CREATED;
     pod->created_us = timestamp_monotonic_us();
-    pod->is_wait_told = false;
+    pod->told &= ~(unsigned)TOLD_WAITING;
     if (pod->gang)
         pod->gang->created++;
 }
@@ -167,7 +169,8 @@ void pod_steps_note_bound(struct kubernetes *kubernetes, struct ordered_pod *pod
         return;
     pod_steps_note_created(kubernetes, pod);
     pod->step = POD_BOUND;
-    pod->is_bind_refused = false;
+    if (pod->refusal == REFUSAL_OF_BINDING)
+        pod->refusal = REFUSAL_NONE;
     kubernetes_tell(kubernetes, BACKEND_POD_STARTING, pod->uuid, pod->decision);
 }
 
@@ -187,9 +190,9 @@ static int64_t grace_of(const struct kubernetes *kubernetes, const struct ordere
 // A node that does not end a pod is told of, and never forced: its devices may still be in use.
 static void tell_if_stuck(struct kubernetes *kubernetes, struct ordered_pod *pod)
 {
-    if (pod->is_stuck_told || timestamp_monotonic_us() < pod->deleted_us + (pod->grace_ms + STUCK_AFTER_MS) * 1000)
+    if (pod->told & TOLD_STUCK || timestamp_monotonic_us() < pod->deleted_us + (pod->grace_ms + STUCK_AFTER_MS) * 1000)
         return;
-    pod->is_stuck_told = true;
+    pod->told |= TOLD_STUCK;
     backend_fact_say(kubernetes_tell(kubernetes, BACKEND_POD_WARNING, pod->uuid, pod->decision), "StuckTerminating",
                      "was told to stop and is still there: its node or a finalizer holds it; its devices stay counted");
 }
@@ -208,48 +211,66 @@ static void end_told(struct kubernetes *kubernetes, struct ordered_pod *pod)
 static void stop(struct kubernetes *kubernetes, struct ordered_pod *pod)
 {
     ordered_pods_leave_gang(pod);
-    if (!pod->uid && !pod->may_exist)
+    switch (pod->object) {
+    case OBJECT_NONE:
         end_stopped(kubernetes, pod);
-    else if (!pod->uid)
+        break;
+    case OBJECT_UNSURE:
         look(kubernetes, pod);
-    else if (!pod->is_deleted)
+        break;
+    case OBJECT_THERE:
         end_told(kubernetes, pod);
-    else
+        break;
+    case OBJECT_GOING:
         tell_if_stuck(kubernetes, pod);
+        break;
+    }
 }
 
 // One that ran already, before a mate was refused, is lost: it did hold something.
 static void tell_refused(struct kubernetes *kubernetes, struct ordered_pod *pod)
 {
-    enum backend_fact_kind kind = pod->is_running_told ? BACKEND_POD_LOST : BACKEND_POD_REFUSED;
-    struct backend_fact *fact = kubernetes_tell(kubernetes, kind, pod->uuid, pod->decision);
-    fact->is_final = pod->is_refused_for_good;
+    bool did_run = pod->told & TOLD_RUNNING;
+    struct backend_fact *fact =
+        kubernetes_tell(kubernetes, did_run ? BACKEND_POD_LOST : BACKEND_POD_REFUSED, pod->uuid, pod->decision);
+    fact->is_final = pod->refusal == REFUSAL_FOR_GOOD;
     fact->avoid_ms = pod->avoid_ms;
     if (pod->node_terms)
         snprintf(fact->node_terms, sizeof(fact->node_terms), "%s", pod->node_terms);
-    backend_fact_say(fact, pod->is_running_told ? "Lost" : pod->reason, pod->message);
+    backend_fact_say(fact, did_run ? "Lost" : pod->reason, pod->message);
     ordered_pods_remove(kubernetes, pod);
 }
 
 static void go_on_refused(struct kubernetes *kubernetes, struct ordered_pod *pod, int64_t now_us)
 {
-    if (!pod->uid && pod->may_exist)
+    switch (pod->object) {
+    case OBJECT_NONE:
+        if (pod->wish != WISH_RUN)
+            end_stopped(kubernetes, pod);
+        else if (now_us >= pod->refused_until_us)
+            tell_refused(kubernetes, pod);
+        break;
+    case OBJECT_UNSURE:
         look(kubernetes, pod);
-    else if (pod->uid && !pod->is_deleted)
-        erase(kubernetes, pod, pod->is_running_told ? pod->grace_ms : 0);
-    else if (pod->uid)
-        return; // it is on its way out
-    else if (pod->is_to_stop)
-        end_stopped(kubernetes, pod);
-    else if (now_us >= pod->refused_until_us)
-        tell_refused(kubernetes, pod);
+        break;
+    case OBJECT_THERE:
+        erase(kubernetes, pod, pod->told & TOLD_RUNNING ? pod->grace_ms : 0);
+        break;
+    case OBJECT_GOING:
+        break;
+    }
+}
+
+static bool is_next_there(const struct ordered_pod *pod)
+{
+    return pod->prepared < pod->preparation_count && pod->preparations[pod->prepared].is_there;
 }
 
 static void go_on_started(struct kubernetes *kubernetes, struct ordered_pod *pod, int64_t now_us)
 {
     if (pod->step == POD_PREPARES && pod->uid)
         pod_volumes_begin(kubernetes, pod);
-    else if (pod->step == POD_PREPARES && pod->is_changing)
+    else if (pod->step == POD_PREPARES && is_next_there(pod))
         submit_change(kubernetes, pod, &pod->preparations[pod->prepared]);
     else if (pod->step == POD_PREPARES && pod->prepared < pod->preparation_count)
         submit_creation(kubernetes, pod, CALL_PREPARE, pod->preparations[pod->prepared].path,
@@ -265,14 +286,15 @@ static void go_on_started(struct kubernetes *kubernetes, struct ordered_pod *pod
 void pod_steps_go_on(struct kubernetes *kubernetes, struct ordered_pod *pod)
 {
     int64_t now_us = timestamp_monotonic_us();
+    assert(ordered_pod_is_legal(pod));
     if (!kubernetes->has_own || !kubernetes_may_write(kubernetes) || pod->call || kubernetes->stopping ||
         pod->step == POD_ADOPTED || pod->again_us > now_us)
         return;
     if (pod->is_looking)
         look(kubernetes, pod);
-    else if (pod->is_refused)
+    else if (pod_is_refused(pod))
         go_on_refused(kubernetes, pod, now_us); // it may be gone then
-    else if (pod->is_to_stop)
+    else if (pod->wish != WISH_RUN)
         stop(kubernetes, pod); // likewise
     else
         go_on_started(kubernetes, pod, now_us);
@@ -298,11 +320,9 @@ void pod_steps_forget_refusals(struct kubernetes *kubernetes, const struct order
 static void mark_refused(struct kubernetes *kubernetes, struct ordered_pod *pod, const char *reason,
                          const char *message, bool is_for_good, int64_t until_us)
 {
-    pod->is_refused = true;
-    pod->is_refused_for_good = is_for_good;
+    pod->refusal = is_for_good ? REFUSAL_FOR_GOOD : REFUSAL_FOR_NOW;
     pod->refused_until_us = is_for_good ? 0 : until_us;
     pod->again_us = 0;
-    pod->is_bind_refused = false;
     snprintf(pod->reason, sizeof(pod->reason), "%s", reason);
     snprintf(pod->message, sizeof(pod->message), "%s", message);
     if (!is_for_good)
@@ -316,13 +336,13 @@ void pod_steps_refuse(struct kubernetes *kubernetes, struct ordered_pod *pod, co
     size_t position = 0;
     struct kube_index_slot *place = NULL;
     struct gang *gang = pod->gang;
-    if (pod->is_refused)
+    if (pod_is_refused(pod))
         return;
     int64_t until_us = timestamp_monotonic_us() + count_refusal(kubernetes, pod, REFUSAL_WAIT_MS) * 1000;
     mark_refused(kubernetes, pod, reason, message, is_for_good, until_us);
     snprintf(about_gang, sizeof(about_gang), "starts with %.60s or not at all: %.140s", pod->name, message);
     for (struct ordered_pod *other; gang && (other = kube_index_next(&kubernetes->pods, &position, &place));)
-        if (other != pod && other->gang == gang && !other->is_refused && !other->is_to_stop &&
+        if (other != pod && other->gang == gang && !pod_is_refused(other) && other->wish == WISH_RUN &&
             other->step != POD_ENDED) {
             mark_refused(kubernetes, other, reason, about_gang, is_for_good, until_us);
             kubernetes->must_attend = true;
@@ -343,11 +363,11 @@ void pod_steps_reject(struct kubernetes *kubernetes, struct ordered_pod *pod, co
 static void tell_if_waits(struct kubernetes *kubernetes, struct ordered_pod *pod)
 {
     char message[120];
-    if (pod->step != POD_CREATED || pod->is_wait_told || !pod->uid || !pod->gang || pod->is_refused ||
-        pod->is_to_stop || pod->gang->created >= pod->gang->wanted ||
+    if (pod->step != POD_CREATED || pod->told & TOLD_WAITING || !pod->uid || !pod->gang || pod_is_refused(pod) ||
+        pod->wish != WISH_RUN || pod->gang->created >= pod->gang->wanted ||
         timestamp_monotonic_us() < pod->created_us + (int64_t)WAIT_TOLD_AFTER_MS * 1000)
         return;
-    pod->is_wait_told = true;
+    pod->told |= TOLD_WAITING;
     snprintf(message, sizeof(message), "waits: %d of the %d pods that start with it are not ready to be bound",
              pod->gang->wanted - pod->gang->created, pod->gang->wanted);
     kube_reports_waits(kubernetes, pod, message);
@@ -360,7 +380,7 @@ void pod_steps_attend(struct kubernetes *kubernetes)
     kubernetes->must_attend = false;
     for (struct ordered_pod *pod; (pod = kube_index_next(&kubernetes->pods, &position, &place));) {
         tell_if_waits(kubernetes, pod);
-        if (!pod->call && (pod->is_refused || pod->is_to_stop || pod->is_looking || pod->step < POD_BOUND))
+        if (!pod->call && (pod_is_refused(pod) || pod->wish != WISH_RUN || pod->is_looking || pod->step < POD_BOUND))
             pod_steps_go_on(kubernetes, pod);
     }
 }

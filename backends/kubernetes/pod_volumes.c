@@ -1,6 +1,7 @@
 // Claims and their volumes, before a pod is bound.
 #include "backends/kubernetes/client/kube_path.h"
 #include "backends/kubernetes/objects/kube_node_terms.h"
+#include "backends/kubernetes/pod_state.h"
 #include "backends/kubernetes/pod_steps.h"
 #include "base/buffer.h"
 #include "base/timestamp.h"
@@ -184,7 +185,7 @@ static bool is_of_another(const struct kubernetes *kubernetes, const struct orde
     struct kube_index_slot *place = NULL;
     for (const struct ordered_pod *other; (other = kube_index_next(&kubernetes->pods, &position, &place));)
         if (other != pod && other->node_name && strcmp(other->node_name, node_name) == 0 &&
-            strcmp(other->namespace, pod->namespace) == 0 && !other->is_refused && !other->is_to_stop &&
+            strcmp(other->namespace, pod->namespace) == 0 && !pod_is_refused(other) && other->wish == WISH_RUN &&
             has_claim(other, claim_of(pod)))
             return true;
     return false;
