@@ -356,13 +356,6 @@ CALLED_BY_TESTS_ALONE = {
     "trace_read_text",
     "journal_flush",
 }
-# What stands before what calls it does.
-CALLED_LATER = {
-    "kube_find_untolerated",
-    "kube_quantity_milli",
-    "kube_tolerations_read",
-    "kube_watch_forget",
-}
 
 
 def test_no_function_is_dead():
@@ -382,8 +375,7 @@ def test_no_function_is_dead():
         for name, path in defined.items()
         if used[name] <= 2 and name != "main" and not name.startswith("op_")
     }
-    assert set(dead) <= CALLED_BY_TESTS_ALONE | CALLED_LATER, dead
-    assert set(dead) >= CALLED_LATER, "what is called now needs no exemption"
+    assert set(dead) <= CALLED_BY_TESTS_ALONE, dead
 
 
 # The contract.

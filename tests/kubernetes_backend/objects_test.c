@@ -92,36 +92,6 @@ static void check_requests(void)
     }
 }
 
-struct taint_case {
-    struct kube_toleration toleration;
-    struct kube_taint taint;
-    bool is_tolerated;
-};
-
-static const struct taint_case TAINTS[] = {
-    {{"k", "Equal", "v", "NoSchedule"}, {"k", "v", "NoSchedule"}, true},
-    {{"k", "", "v", ""}, {"k", "v", "NoExecute"}, true},
-    {{"k", "", "w", ""}, {"k", "v", "NoSchedule"}, false},
-    {{"k", "Exists", "", ""}, {"k", "v", "NoSchedule"}, true},
-    {{"k", "Exists", "", "NoExecute"}, {"k", "v", "NoSchedule"}, false},
-    {{"", "Exists", "", ""}, {"k", "v", "NoSchedule"}, true},
-    {{"", "Equal", "", ""}, {"k", "", "NoSchedule"}, false},
-    {{"l", "Exists", "", ""}, {"k", "v", "NoSchedule"}, false},
-    {{"k", "Lt", "9", ""}, {"k", "5", "NoSchedule"}, false},
-    {{"k", "Gt", "1", ""}, {"k", "5", "NoSchedule"}, false},
-    {{"l", "Exists", "", ""}, {"k", "v", "PreferNoSchedule"}, true},
-};
-
-static void check_taints(void)
-{
-    for (size_t i = 0; i < COUNT(TAINTS); i++)
-        check_int(!kube_find_untolerated(&TAINTS[i].taint, 1, &TAINTS[i].toleration, 1), TAINTS[i].is_tolerated,
-                  "taint case %zu", i);
-    check_true(kube_find_untolerated(NULL, 0, NULL, 0) == NULL, "no taint keeps nobody away");
-    struct kube_taint all[] = {{"a", "", "PreferNoSchedule"}, {"b", "", "NoExecute"}};
-    check_true(kube_find_untolerated(all, 2, NULL, 0) == &all[1], "the first that counts is found");
-}
-
 struct node_case {
     const char *what, *node, *reason;
     bool is_ready, is_shared;
@@ -331,7 +301,6 @@ static void check_node_terms(void)
 int main(void)
 {
     check_requests();
-    check_taints();
     check_nodes();
     check_node_terms();
     check_pods();

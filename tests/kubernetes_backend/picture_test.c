@@ -97,7 +97,7 @@ static void check_trims(void)
 }
 
 // Records are written as words: LIST, a=3 (item a, version 3), LISTED=9, +a=4 ~a=5 -a=6 (events), B=7 (bookmark),
-// E410, FORGET; a name a.2 has another uid. What is told reads +a:4 ~a:4>5 -a:5(6) or -a:5(), S or s (first, later).
+// E410; a name a.2 has another uid. What is told reads +a:4 ~a:4>5 -a:5(6) or -a:5(), S or s (first, later).
 struct story {
     const char *what, *records, *told, *position;
 };
@@ -122,7 +122,6 @@ static const struct story STORIES[] = {
     {"versions grow by a digit", "LIST LISTED=99 +a=100", "S +a:100 ", "100"},
     {"versions that are no numbers", "LIST LISTED=x +a=y ~a=y ~a=x", "S +a:y ~a:y>x ", "x"},
     {"an older state", "LIST a=8 b=9 LISTED=9 LIST a=3 LISTED=4 ~a=5", "+a:8 +b:9 S ~a:8>3 -b:9() s ~a:3>5 ", "5"},
-    {"thrown away", "LIST a=1 LISTED=5 FORGET LIST a=1 LISTED=5", "+a:1 S +a:1 S ", "5"},
     {"an error changes nothing", "LIST a=1 LISTED=5 E410", "+a:1 S ", "5"},
     {"rubbish changes nothing", "LIST a=1 LISTED=5 ? K=9 T=9", "+a:1 S ", "5"},
 };
@@ -198,8 +197,6 @@ static void give(struct kube_picture *picture, char *word)
         kube_picture_take(picture, KUBE_RECORD_LIST, "", 0);
     } else if (strcmp(word, "LISTED") == 0) {
         kube_picture_take(picture, KUBE_RECORD_LISTED, version, strlen(version));
-    } else if (strcmp(word, "FORGET") == 0) {
-        kube_picture_take(picture, KUBE_RECORD_FORGET, "", 0);
     } else if (strcmp(word, "B") == 0) {
         give_event(picture, "BOOKMARK", "b", version);
     } else if (strcmp(word, "T") == 0) {

@@ -84,8 +84,8 @@ int main(void)
     for (size_t i = 0; i < COUNT(CASES); i++) {
         int64_t units = REFUSED, milli = REFUSED;
         struct error err = {0};
-        int rc = kube_quantity_units(CASES[i].text, strlen(CASES[i].text), &units, &err);
-        kube_quantity_milli(CASES[i].text, strlen(CASES[i].text), &milli, NULL);
+        int rc = kube_quantity_read(CASES[i].text, strlen(CASES[i].text), KUBE_WHOLE, &units, &err);
+        kube_quantity_read(CASES[i].text, strlen(CASES[i].text), KUBE_MILLI, &milli, NULL);
         check_int(units, CASES[i].units, "units of \"%s\"", CASES[i].text);
         check_int(milli, CASES[i].milli, "thousandths of \"%s\"", CASES[i].text);
         check_int(rc < 0, CASES[i].units == REFUSED, "\"%s\" is taken or not", CASES[i].text);

@@ -83,7 +83,7 @@ static int set_extended(json_t *requests, json_t *limits, const json_t *compute,
         if (strcmp(resource, KUBE_GPU_RESOURCE) == 0)
             return error_set(err, ERROR_INVALID,
                              "spec.compute.extendedResources[%zu].resource: ask for GPUs by gpuDevicesRequest", i - 1);
-        if (kube_quantity_units(quantity, strlen(quantity), &count, err) < 0)
+        if (kube_quantity_read(quantity, strlen(quantity), KUBE_WHOLE, &count, err) < 0)
             return error_prefix(err, "spec.compute.extendedResources[%zu].quantity: ", i - 1);
         if (count > 0)
             set_devices(requests, limits, resource, count);

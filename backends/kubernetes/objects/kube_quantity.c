@@ -118,7 +118,7 @@ static int64_t scale(struct decimal value, int digits)
     return value.is_negative ? -(int64_t)amount : (int64_t)amount;
 }
 
-static int parse(const char *text, size_t length, int digits, int64_t *out, struct error *err)
+int kube_quantity_read(const char *text, size_t length, enum kube_unit unit, int64_t *out, struct error *err)
 {
     const char *at = text, *end = text + length;
     struct decimal value = {.is_negative = length > 0 && *text == '-'};
@@ -128,40 +128,30 @@ static int parse(const char *text, size_t length, int digits, int64_t *out, stru
     if (!at || read_suffix(at, end, &value) < 0)
         return error_set(err, ERROR_INVALID, "%.*s: not a quantity like 2, 500m, 1Gi or 12e6",
                          (int)(length < 40 ? length : 40), text);
-    *out = scale(value, digits);
+    *out = scale(value, (int)unit);
     return 0;
 }
 
-int kube_quantity_units(const char *text, size_t length, int64_t *out_units, struct error *err)
-{
-    return parse(text, length, 0, out_units, err);
-}
-
-int kube_quantity_milli(const char *text, size_t length, int64_t *out_milli, struct error *err)
-{
-    return parse(text, length, 3, out_milli, err);
-}
-
-static int64_t value_of(const json_t *value, int digits)
+static int64_t value_of(const json_t *value, enum kube_unit unit)
 {
     int64_t amount = 0;
     if (json_is_string(value)) {
-        parse(json_string_value(value), json_string_length(value), digits, &amount, NULL);
+        kube_quantity_read(json_string_value(value), json_string_length(value), unit, &amount, NULL);
     } else if (json_is_number(value)) {
         char text[64];
         size_t length = json_dumpb(value, text, sizeof(text), JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
         if (length <= sizeof(text))
-            parse(text, length, digits, &amount, NULL);
+            kube_quantity_read(text, length, unit, &amount, NULL);
     }
     return amount;
 }
 
 int64_t kube_quantity_units_of(const json_t *value)
 {
-    return value_of(value, 0);
+    return value_of(value, KUBE_WHOLE);
 }
 
 int64_t kube_quantity_milli_of(const json_t *value)
 {
-    return value_of(value, 3);
+    return value_of(value, KUBE_MILLI);
 }

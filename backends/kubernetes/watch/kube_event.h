@@ -18,7 +18,7 @@ struct kube_event {
     void *kept;    // what keep made of the object; of GONE: of the last one that was seen. Freed after the call
                    // where it is replaced or gone
     void *before;  // CHANGED: what keep made of the object before; NULL else
-    bool is_first; // SYNCED: the first since the start or since kube_watch_forget
+    bool is_first; // SYNCED: the first since the start
 };
 
 // All called on the watch's own second thread, never at once.

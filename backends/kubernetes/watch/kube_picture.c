@@ -217,12 +217,6 @@ void kube_picture_take(struct kube_picture *picture, enum kube_record_kind kind,
     case KUBE_RECORD_EVENT:
         take_event(picture, value);
         break;
-    case KUBE_RECORD_FORGET:
-        release_all(picture);
-        kube_store_init(&picture->store);
-        picture->has_synced = false;
-        picture->position[0] = '\0';
-        break;
     }
     json_decref(value);
 }

@@ -16,7 +16,7 @@ struct kube_picture {
     void *context;
     struct kube_store store;
     int64_t round;                    // of lists
-    bool has_synced;                  // since the start or a FORGET
+    bool has_synced;                  // since the start
     char position[KUBE_VERSION_SIZE]; // up to which it is told; "": no list has ended yet
     bool has_error;                   // an ERROR event came: what it said
     struct kube_status error;

@@ -11,8 +11,7 @@ enum kube_record_kind {
     KUBE_RECORD_LIST,   // a list begins
     KUBE_RECORD_ITEM,   // one of its items
     KUBE_RECORD_LISTED, // it has ended; the text is its version
-    KUBE_RECORD_EVENT,  // a line of a watch
-    KUBE_RECORD_FORGET  // all that is known goes
+    KUBE_RECORD_EVENT   // a line of a watch
 };
 
 struct kube_record {

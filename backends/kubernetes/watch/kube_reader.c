@@ -38,7 +38,7 @@ static uint32_t chance(void)
 
 static bool is_ending(const struct kube_watch *watch)
 {
-    return atomic_load(&watch->stopping) || atomic_load(&watch->must_forget);
+    return atomic_load(&watch->stopping);
 }
 
 static int64_t ms_since(int64_t time_us)
@@ -372,14 +372,8 @@ void *kube_reader_run(void *context)
                                           .backoff_max_ms = watch->times.backoff_max_ms,
                                           .too_new_wait_ms = watch->times.too_new_wait_ms};
     enum kube_step step = KUBE_STEP_LIST;
-    while (!atomic_load(&watch->stopping)) {
-        if (atomic_exchange(&watch->must_forget, false)) {
-            kube_queue_push(watch->queue, KUBE_RECORD_FORGET, "", 0);
-            kube_queue_wait_done(watch->queue);
-            step = KUBE_STEP_LIST;
-        }
+    while (!is_ending(watch))
         step = take_step(reader, step);
-    }
     free(reader);
     return NULL;
 }

@@ -17,7 +17,7 @@ struct kube_watch {
     struct kube_watch_times times;
     struct kube_queue *queue;
     CURLM *multi;
-    atomic_bool stopping, must_forget;
+    atomic_bool stopping;
     pthread_t reader, parser;
     struct kube_picture picture;   // the parser's; the reader looks while nothing is in the queue
     pthread_mutex_t lock;          // of what is below

@@ -172,12 +172,6 @@ void kube_watch_destroy(struct kube_watch *watch)
     free_all(watch);
 }
 
-void kube_watch_forget(struct kube_watch *watch)
-{
-    atomic_store(&watch->must_forget, true);
-    curl_multi_wakeup(watch->multi);
-}
-
 void kube_watch_read_state(struct kube_watch *watch, struct kube_watch_state *out_state)
 {
     pthread_mutex_lock(&watch->lock);

@@ -24,7 +24,5 @@ struct kube_watch_setup {
 int kube_watch_create(struct kube_access *access, const struct kube_watch_setup *setup, struct kube_watch **out_watch,
                       struct error *err);
 // Ends both threads within a second, whatever the server does. What is kept is released; nothing is told.
-void kube_watch_destroy(struct kube_watch *watch); // NULL is fine
-// Throws away all that is known, without telling, and lists again: everything comes as ADDED, then SYNCED. Any thread.
-void kube_watch_forget(struct kube_watch *watch);
+void kube_watch_destroy(struct kube_watch *watch);                                        // NULL is fine
 void kube_watch_read_state(struct kube_watch *watch, struct kube_watch_state *out_state); // any thread
