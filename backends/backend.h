@@ -252,6 +252,12 @@ struct backend_session {
     int input_fd, output_fd, error_fd, control_fd;
 };
 
+struct backend_port_request {
+    struct backend_pod pod;
+    struct backend_caller caller;
+    uint16_t port;
+};
+
 // A device of a node as it was seen last. Texts are the arena's.
 struct backend_process {
     int64_t pid;
@@ -346,6 +352,10 @@ struct backend_ops {
     // another than the caller. NULL where there is nothing to run a shell in. Any thread.
     int (*open_session)(void *backend, const struct backend_session_request *request, struct backend_session *out,
                         struct error *err);
+    // Opens a stream of bytes to a TCP port at which a process of the pod listens; *out_fd, a connected non-blocking
+    // socket with CLOEXEC, is the caller's to close. ERROR_CONFLICT: the pod does not run; ERROR_NOT_FOUND: nothing of
+    // the pod listens there (yet); ERROR_FORBIDDEN: as open_session. NULL: pods have no ports. Any thread.
+    int (*open_port)(void *backend, const struct backend_port_request *request, int *out_fd, struct error *err);
     // What is known of a node's devices, by index; none where nothing is measured. NULL: never is. Any thread.
     size_t (*read_devices)(void *backend, const char *node_name, struct arena *arena,
                            struct backend_device **out_devices);

@@ -167,3 +167,23 @@ int reconciler_open_session(struct reconciler *reconciler, const struct reconcil
                                        asked.pod.name};
     return 0;
 }
+
+int reconciler_open_port(struct reconciler *reconciler, const struct reconciler_port_request *request,
+                         struct arena *arena, struct reconciler_port *out, struct error *err)
+{
+    const struct backend *backend = reconciler->backend;
+    struct reconciler_log_request wanted = {
+        .workload_id = request->workload_id, .pod_name = request->pod_name, .pod_uuid = request->pod_uuid};
+    struct backend_port_request asked = {.port = request->port, .caller = caller_of(&request->caller)};
+    struct db_conn *conn = db_acquire(reconciler->db);
+    int rc = find_pod(conn, &wanted, arena, &asked.pod, err);
+    db_give_back(reconciler->db, conn);
+    if (rc < 0)
+        return -1;
+    if (!backend->ops->open_port)
+        return error_set(err, ERROR_CONFLICT, "pods of the %s backend have no ports", backend->ops->name);
+    if (backend->ops->open_port(backend->self, &asked, &out->fd, err) < 0)
+        return error_prefix(err, "%s: ", asked.pod.name);
+    out->pod_name = asked.pod.name;
+    return 0;
+}

@@ -232,6 +232,23 @@ struct reconciler_session {
 int reconciler_open_session(struct reconciler *reconciler, const struct reconciler_session_request *request,
                             struct arena *arena, struct reconciler_session *out, struct error *err);
 
+struct reconciler_port_request {
+    int64_t workload_id;  // row
+    const char *pod_name; // NULL: the newest pod,
+    const char *pod_uuid; // or this one
+    uint16_t port;
+    struct reconciler_caller caller;
+};
+// fd: a stream of bytes to a port at which the pod listens, as backends/backend.h has it, is the caller's to close.
+// *out_pod_name is the arena's. ERROR_NOT_FOUND: no such pod, or nothing of it listens there; others as above. Any
+// thread; takes seconds where what listens does not take it.
+struct reconciler_port {
+    int fd;
+    const char *pod_name;
+};
+int reconciler_open_port(struct reconciler *reconciler, const struct reconciler_port_request *request,
+                         struct arena *arena, struct reconciler_port *out, struct error *err);
+
 // What is measured of a node's devices, by index (backends/backend.h); texts are the arena's.
 struct reconciler_process {
     int64_t pid;

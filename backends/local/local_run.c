@@ -4,6 +4,7 @@
 #include "backends/local/local_state.h"
 #include "backends/local/pods/pod_folder.h"
 #include "backends/local/pods/pod_log.h"
+#include "backends/local/pods/pod_ports.h"
 #include "backends/local/pods/pod_state.h"
 #include "backends/local/pods/sessions.h"
 #include "backends/local/serving/relay.h"
@@ -405,6 +406,7 @@ static const struct backend_ops OPS = {
     .check = check,
     .check_caller = sessions_check_caller,
     .open_session = sessions_open,
+    .open_port = pod_ports_open,
     .read_devices = gpus_read,
     .take_facts = take_facts,
     .logs = read_logs,

@@ -55,6 +55,7 @@ struct local_pod {
     struct local_load load;
     char runtime[256]; // runs it in a container, in cgroups of its own; "": none does
     struct container_keeper keeper;
+    pid_t port_holder; // the process that a stream to a port of it went to last; 0: none did
     bool is_warned;
     uint64_t warned_gpus;       // that its processes use though it does not hold them, by index
     char about[112];            // its user and runtime; "": unknown now

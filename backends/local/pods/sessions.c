@@ -29,9 +29,8 @@ enum {
     TERMINAL_NAME_SIZE = 64
 };
 
-// The supervisor of a pod that runs, and the container it is in.
-static int find_supervisor(struct local *local, const char *uuid, pid_t *out_pid, int *out_pidfd,
-                           struct pod_state *out_state, struct error *err)
+int sessions_find_supervisor(struct local *local, const char *uuid, pid_t *out_pid, int *out_pidfd,
+                             struct pod_state *out_state, struct error *err)
 {
     pthread_mutex_lock(&local->lock);
     const struct local_pod *pod = local_pods_find(&local->pods, uuid);
@@ -239,7 +238,7 @@ int sessions_open(void *backend, const struct backend_session_request *request, 
     struct pod_state state = {0};
     int pidfd, fds[3] = {-1, -1, -1}, rc = -1;
     pid_t supervisor;
-    if (find_supervisor(local, request->pod.uuid, &supervisor, &pidfd, &state, err) < 0)
+    if (sessions_find_supervisor(local, request->pod.uuid, &supervisor, &pidfd, &state, err) < 0)
         return -1;
     if (session_user_check(&local->options.users, &request->pod, &request->caller, state.container[0] ? 0 : state.pid,
                            err) < 0) {
