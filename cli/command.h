@@ -203,6 +203,7 @@ int run_workload_resume(struct cli *cli, struct error *err);
 int run_workload_logs(struct cli *cli, struct error *err);
 int run_workload_bash(struct cli *cli, struct error *err);
 int run_workload_exec(struct cli *cli, struct error *err);
+int run_workload_port_forward(struct cli *cli, struct error *err);
 int run_workload_attach(struct cli *cli, struct error *err);
 int run_top(struct cli *cli, struct error *err);
 int run_explain(struct cli *cli, struct error *err);

@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/places.h"
 #include "base/timestamp.h"
 
 #include <stdlib.h>
@@ -11,18 +10,20 @@
 #include <unistd.h>
 
 static const int64_t UNREAD_MAX_US = PLACE_SECONDS_SHELLS * INT64_C(1000000);
+_Static_assert((int)PLACE_SECONDS_FORWARDS == (int)PLACE_SECONDS_SHELLS, "one bound for what nobody reads");
 
 struct exec_sessions {
     pthread_mutex_t lock;
     struct exec_session *first;
-    struct places places;
+    struct places shells, forwards;
 };
 
 struct exec_sessions *exec_sessions_create(struct place_book *book)
 {
     struct exec_sessions *sessions = memory_array(1, sizeof(*sessions));
     pthread_mutex_init(&sessions->lock, NULL);
-    places_init(&sessions->places, PLACE_SHELLS, 0, book);
+    places_init(&sessions->shells, PLACE_SHELLS, 0, book);
+    places_init(&sessions->forwards, PLACE_FORWARDS, 0, book);
     return sessions;
 }
 
@@ -49,9 +50,15 @@ void exec_sessions_destroy(struct exec_sessions *sessions)
         next = session->next;
         free_session(session);
     }
-    places_done(&sessions->places);
+    places_done(&sessions->shells);
+    places_done(&sessions->forwards);
     pthread_mutex_destroy(&sessions->lock);
     free(sessions);
+}
+
+static struct places *places_of(struct exec_sessions *sessions, enum place_kind kind)
+{
+    return kind == PLACE_FORWARDS ? &sessions->forwards : &sessions->shells;
 }
 
 // Under the lock: frees what is over and held by nobody, hangs up what nobody reads.
@@ -67,23 +74,34 @@ static void sweep(struct exec_sessions *sessions)
             continue;
         }
         *at = session->next;
-        places_give_back(&sessions->places, session->place);
+        places_give_back(places_of(sessions, session->kind), session->place);
         free_session(session);
     }
 }
 
-int exec_sessions_take(struct exec_sessions *sessions, const struct place_claim *claim, int *out_place,
-                       struct error *err)
+int exec_sessions_take(struct exec_sessions *sessions, enum place_kind kind, const struct place_claim *claim,
+                       int *out_place, struct error *err)
 {
     pthread_mutex_lock(&sessions->lock);
     sweep(sessions);
     pthread_mutex_unlock(&sessions->lock);
-    return places_take(&sessions->places, claim, out_place, err);
+    return places_take(places_of(sessions, kind), claim, out_place, err);
 }
 
-void exec_sessions_leave(struct exec_sessions *sessions, int place)
+void exec_sessions_leave(struct exec_sessions *sessions, enum place_kind kind, int place)
 {
-    places_give_back(&sessions->places, place);
+    places_give_back(places_of(sessions, kind), place);
+}
+
+bool exec_sessions_has_port(struct exec_sessions *sessions, const char *owner, const char *pod, uint16_t port)
+{
+    bool has_it = false;
+    pthread_mutex_lock(&sessions->lock);
+    for (const struct exec_session *session = sessions->first; session; session = session->next)
+        has_it |= session->kind == PLACE_FORWARDS && session->port == port && !session->is_over &&
+                  strcmp(session->pod, pod) == 0 && strcmp(session->owner, owner) == 0;
+    pthread_mutex_unlock(&sessions->lock);
+    return has_it;
 }
 
 void exec_sessions_add(struct exec_sessions *sessions, const struct exec_session *what, char out_id[UUID_SIZE])
@@ -148,6 +166,6 @@ void exec_sessions_end(struct exec_sessions *sessions, struct exec_session *sess
 {
     pthread_mutex_lock(&sessions->lock);
     session->is_over = true;
-    (void)shutdown(session->control_fd, SHUT_RDWR);
+    (void)shutdown(session->control_fd >= 0 ? session->control_fd : session->output_fd, SHUT_RDWR);
     pthread_mutex_unlock(&sessions->lock);
 }

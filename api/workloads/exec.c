@@ -1,5 +1,6 @@
 // Shells in pods: POST /workloads/{id}/exec opens one, GET .../exec/{session} streams what it says, POST .../input
-// brings what it is told, DELETE hangs up. What is streamed are frames.
+// brings what it is told, DELETE hangs up. What is streamed are frames. A connection to a port of a pod
+// (port_forward.c) goes on as a session does.
 #include "api/access/authenticate.h"
 #include "api/access/authorization.h"
 #include "api/access/response_stream.h"
@@ -78,14 +79,15 @@ int op_create_exec_session(struct request *req, struct response *res, struct err
     struct exec_sessions *sessions = req->server->exec_sessions;
     struct place_claim claim = access_place_claim(req->caller, -1);
     int place;
-    if (exec_sessions_take(sessions, &claim, &place, err) < 0)
+    if (exec_sessions_take(sessions, PLACE_SHELLS, &claim, &place, err) < 0)
         return -1;
     if (record(req, &workload, request.pod_name, words[0], err) < 0 ||
         reconciler_open_session(req->server->reconciler, &request, req->arena, &opened, err) < 0) {
-        exec_sessions_leave(sessions, place);
+        exec_sessions_leave(sessions, PLACE_SHELLS, place);
         return -1;
     }
     struct exec_session session = {.workload_id = workload.id,
+                                   .kind = PLACE_SHELLS,
                                    .place = place,
                                    .has_terminal = request.has_terminal,
                                    .input_fd = opened.input_fd,
@@ -164,6 +166,12 @@ static bool stream(struct reading *reading)
             continue;
         if (fds[0].revents && !pass_on(reading, fds[0].fd, '1'))
             fds[0].fd = -1;
+        if (session->kind == PLACE_FORWARDS && fds[0].fd < 0) {
+            static const char END[] = "0 ";
+            memcpy(reading->frame + FRAME_HEAD, END, strlen(END));
+            send_frame(reading, 'x', strlen(END));
+            return true;
+        }
         if (fds[1].revents && !pass_on(reading, fds[1].fd, '2'))
             fds[1].fd = -1;
         if (fds[2].revents) {
@@ -219,13 +227,15 @@ static int write_input(struct exec_session *session, const unsigned char *data, 
     return 0;
 }
 
-// The end of the input: of a terminal as its user would give it.
+// The end of the input: of a terminal as its user would give it; of a connection, whose other direction goes on.
 static void close_input(struct exec_session *session)
 {
     static const char END_OF_TRANSMISSION = 4;
     if (session->has_terminal) {
         (void)!write(session->input_fd, &END_OF_TRANSMISSION, 1);
     } else if (session->input_fd >= 0) {
+        if (session->kind == PLACE_FORWARDS)
+            (void)shutdown(session->input_fd, SHUT_WR);
         close(session->input_fd);
         session->input_fd = -1;
     }

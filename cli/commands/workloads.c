@@ -19,6 +19,15 @@ static const struct flag EXEC_FLAGS[] = {
     {0},
 };
 
+static const struct flag FORWARD_FLAGS[] = {
+    {"pod", NULL, 0, FLAG_TEXT, "NAME", "to this pod; else the newest"},
+    {"port", NULL, 0, FLAG_LIST, "LOCAL:REMOTE",
+     "from this port here to that one of the pod; LOCAL 0 takes a free one"},
+    {"address", NULL, 0, FLAG_TEXT, "ADDRESS", "listen at this address of this machine; else 127.0.0.1"},
+    {"pod-running-timeout", NULL, 0, FLAG_TEXT, "TIME", "accepted; the pod must run"},
+    {0},
+};
+
 static const struct flag EXPLAIN_FLAGS[] = {
     {"at", NULL, 0, FLAG_TEXT, "TIME", "at this time, as the journal has it: 2026-01-01T00:00:00Z"},
     {0},
@@ -36,6 +45,7 @@ TABLES(WITH_DESCRIBE, PROJECT_FLAGS, DESCRIBE_FLAGS);
 TABLES(WITH_EXPLAIN, PROJECT_FLAGS, DESCRIBE_FLAGS, EXPLAIN_FLAGS);
 TABLES(WITH_LOGS, PROJECT_FLAGS, LOG_FLAGS);
 TABLES(WITH_EXEC, PROJECT_FLAGS, EXEC_FLAGS);
+TABLES(WITH_FORWARD, PROJECT_FLAGS, FORWARD_FLAGS);
 TABLES(WITH_DELETE, PROJECT_FLAGS, DELETE_FLAGS);
 TABLES(WITH_SUBMIT, PROJECT_FLAGS, SUBMIT_FLAGS);
 TABLES(WITH_RECEIPTS, PROJECT_FLAGS, FORM_FLAGS, RECEIPT_FLAGS);
@@ -51,6 +61,14 @@ TABLES(WITH_RECEIPTS, PROJECT_FLAGS, FORM_FLAGS, RECEIPT_FLAGS);
          false,                                                                                         \
          "NAME [--pod P] -- COMMAND...",                                                                \
          "a command in a running pod"},                                                                 \
+        {words_ "port-forward",                                                                         \
+         run_workload_port_forward,                                                                     \
+         NEEDS_SERVER,                                                                                  \
+         &kind_,                                                                                        \
+         WITH_FORWARD,                                                                                  \
+         false,                                                                                         \
+         "NAME [LOCAL:]REMOTE... [--pod P]",                                                            \
+         "reach ports of a running pod from here"},                                                     \
     {                                                                                                   \
         words_ "attach", run_workload_attach, NEEDS_SERVER, &kind_, WITH_EXEC, false, "NAME [--pod P]", \
             "its output, from now on"                                                                   \

@@ -355,7 +355,6 @@ CALLED_BY_TESTS_ALONE = {
     "policy_read_text",
     "trace_read_text",
     "journal_flush",
-    "reconciler_open_port",
 }
 
 
