@@ -230,6 +230,7 @@ static const struct backend_ops OPS = {
     .write_metrics = kube_figures_write,
     .logs = pod_streams_logs,
     .open_session = pod_streams_open,
+    .open_port = pod_streams_open_port,
     .read_devices = gpu_usage_read,
     .stop = stop,
     .destroy = destroy,

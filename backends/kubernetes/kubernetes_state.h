@@ -262,6 +262,7 @@ int pod_streams_logs(void *backend, const struct backend_log_request *request, s
                      int64_t *out_position, bool *out_ended, struct error *err);
 int pod_streams_open(void *backend, const struct backend_session_request *request, struct backend_session *out,
                      struct error *err);
+int pod_streams_open_port(void *backend, const struct backend_port_request *request, int *out_fd, struct error *err);
 
 // pod_steps.c: the next call for a pod, and what comes of it.
 void pod_steps_go_on(struct kubernetes *kubernetes, struct ordered_pod *pod);

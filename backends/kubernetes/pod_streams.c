@@ -1,4 +1,5 @@
-// What pods say, and shells in them: by the names that pods have in the cluster. Nothing waits with the lock held.
+// What pods say, shells in them, and their ports: by the names that pods have in the cluster. Nothing waits with the
+// lock held.
 #include "backends/kubernetes/kubernetes_state.h"
 #include "backends/kubernetes/streams/kube_logs.h"
 #include "backends/kubernetes/streams/kube_sessions.h"
@@ -49,6 +50,21 @@ int pod_streams_open(void *backend, const struct backend_session_request *reques
     int rc =
         kube_sessions_open(kubernetes->sessions, kube_manifest_namespace_of(&kubernetes->site, &request->pod, &arena),
                            kube_manifest_pod_name(&request->pod, &arena), request, out, err);
+    arena_done(&arena);
+    return rc;
+}
+
+int pod_streams_open_port(void *backend, const struct backend_port_request *request, int *out_fd, struct error *err)
+{
+    struct kubernetes *kubernetes = backend;
+    struct glance glance = look_at(kubernetes, request->pod.uuid);
+    struct arena arena;
+    if (glance.is_known && !glance.runs)
+        return error_set(err, ERROR_CONFLICT, "the pod does not run");
+    arena_init(&arena);
+    int rc = kube_sessions_open_port(kubernetes->sessions,
+                                     kube_manifest_namespace_of(&kubernetes->site, &request->pod, &arena),
+                                     kube_manifest_pod_name(&request->pod, &arena), request, out_fd, err);
     arena_done(&arena);
     return rc;
 }

@@ -24,7 +24,8 @@ enum {
     ERRORS = 2,
     END = 3,
     SIZE = 4,
-    CLOSE_CHANNEL = 255
+    CLOSE_CHANNEL = 255,
+    REFUSED_PORT = 1
 };
 
 struct shell {
@@ -35,10 +36,15 @@ struct shell {
     struct buffer frame;
 };
 
+static bool is_port(const struct call *call)
+{
+    return strcmp(call->subresource, "portforward") == 0;
+}
+
 bool exec_is(const struct call *call)
 {
     return call->resource == RESOURCE_PODS && strcmp(call->verb, "get") == 0 &&
-           (strcmp(call->subresource, "exec") == 0 || strcmp(call->subresource, "attach") == 0);
+           (strcmp(call->subresource, "exec") == 0 || strcmp(call->subresource, "attach") == 0 || is_port(call));
 }
 
 static void send_bytes(struct shell *shell, const void *data, size_t length)
@@ -271,6 +277,27 @@ static void run_words(struct shell *shell, const json_t *words)
                               "reason", "InternalError", "details", "causes", "message", "exec failed", "code", 500));
 }
 
+// Both channels begin with the port's number.
+static void run_port(struct shell *shell)
+{
+    const char *query = mg_get_request_info(shell->call->connection)->query_string;
+    unsigned port = 0;
+    (void)sscanf(query ? query : "", "ports=%u", &port);
+    const char head[] = {(char)(port & 0xff), (char)(port >> 8)};
+    send_channel(shell, 0, head, sizeof(head));
+    send_channel(shell, 1, head, sizeof(head));
+    if (port == REFUSED_PORT) {
+        print(shell, 1, "error forwarding port 1 to pod: connection refused");
+        return;
+    }
+    while (read_message(shell)) {
+        if (channel_of(shell) == 0)
+            send_channel(shell, 0, shell->frame.data + 1, shell->frame.length - 1);
+        if (memmem(shell->frame.data, shell->frame.length, "bye", 3))
+            return;
+    }
+}
+
 // Every value of the query's "command", in order: the query as an object keeps the last alone.
 static json_t *read_words(const struct call *call)
 {
@@ -290,7 +317,7 @@ static json_t *read_words(const struct call *call)
 static int choose_version(const struct call *call)
 {
     const char *offered = mg_get_header(call->connection, "Sec-WebSocket-Protocol");
-    if (offered && call->kube->traits.minor >= V5_SINCE && strstr(offered, "v5.channel.k8s.io"))
+    if (offered && !is_port(call) && call->kube->traits.minor >= V5_SINCE && strstr(offered, "v5.channel.k8s.io"))
         return 5;
     return offered && strstr(offered, "v4.channel.k8s.io") ? 4 : 0;
 }
@@ -365,6 +392,14 @@ int exec_serve(struct call *call)
         return call_fail(call, 500, "InternalError", "container not found (\"main\")");
     shell.fd = connection_take(call);
     buffer_init(&shell.frame, 0);
+    if (is_port(call)) {
+        upgrade(&shell);
+        run_port(&shell);
+        leave(&shell);
+        buffer_done(&shell.frame);
+        shutdown(shell.fd, SHUT_RDWR);
+        return 0;
+    }
     begin(&shell);
     json_t *words = read_words(call);
     if (!runs) {

@@ -10,7 +10,8 @@ from kube_clusters import Cluster, RealCluster, rules
 REAL = os.environ.get("KUBE_CLUSTER")
 # Rights that no test uses here: kwok's nodes have no kubelet, and some calls follow faults alone.
 ELSEWHERE = {
-    "get pods/log", "get pods/exec", "create pods/exec", "get pods/proxy", "get pods", "delete services",
+    "get pods/log", "get pods/exec", "create pods/exec",
+    "get pods/portforward", "create pods/portforward", "get pods/proxy", "get pods", "delete services",
 }  # fmt: skip
 
 

@@ -1,4 +1,5 @@
-// Channels of Kubernetes' remote commands: the first byte of each message. And what the message of the end says.
+// Channels of Kubernetes' remote commands and ports: the first byte of each message. And what the message of the end
+// says.
 #pragma once
 #include <stddef.h>
 
@@ -9,6 +10,12 @@ enum kube_channel {
     KUBE_CHANNEL_END = 3,
     KUBE_CHANNEL_SIZE = 4,
     KUBE_CHANNEL_CLOSE = 255 // the byte after it says which; version 5
+};
+
+// Those of a port, which begin with its number in two bytes, the low one first, as a message of its own.
+enum kube_port_channel {
+    KUBE_PORT_CHANNEL_DATA = 0, // both ways
+    KUBE_PORT_CHANNEL_ERROR = 1 // why it ends
 };
 
 enum {

@@ -80,6 +80,20 @@ static void send_channel(struct kube_relay *relay, enum kube_channel channel, co
     send_frame(relay, KUBE_FRAME_BINARY, &first, 1, data, length);
 }
 
+static void take_port_message(struct kube_relay *relay, const char *data, size_t length)
+{
+    unsigned char channel = (unsigned char)data[0];
+    if (channel > KUBE_PORT_CHANNEL_ERROR || length == 1)
+        return;
+    if (!relay->has_begun[channel])
+        relay->has_begun[channel] = true;
+    else if (channel == KUBE_PORT_CHANNEL_DATA)
+        buffer_append(&relay->to_output.bytes, data + 1, length - 1);
+    else
+        snprintf(relay->end, sizeof(relay->end), "%d %.*s", KUBE_BROKEN_OFF, (int)(length - 1 < 120 ? length - 1 : 120),
+                 data + 1);
+}
+
 static int take_message(void *context, enum kube_frame kind, const char *data, size_t length, struct error *err)
 {
     struct kube_relay *relay = context;
@@ -90,6 +104,10 @@ static int take_message(void *context, enum kube_frame kind, const char *data, s
         relay->is_closed = true;
     if ((kind != KUBE_FRAME_BINARY && kind != KUBE_FRAME_TEXT) || length == 0)
         return 0;
+    if (relay->is_port) {
+        take_port_message(relay, data, length);
+        return 0;
+    }
     switch ((unsigned char)data[0]) {
     case KUBE_CHANNEL_OUTPUT:
         buffer_append(&relay->to_output.bytes, data + 1, length - 1);
@@ -236,11 +254,11 @@ static bool turn(struct kube_relay *relay)
         {.fd = waiting(&relay->to_server) < STAGE_HIGH && !is_ending ? relay->input_fd : -1, .events = POLLIN},
         {.fd = waiting(&relay->to_output) > 0 ? relay->output_fd : -1, .events = POLLOUT},
         {.fd = waiting(&relay->to_errors) > 0 ? relay->error_fd : -1, .events = POLLOUT},
-        {.fd = relay->control_fd, .events = POLLIN},
+        {.fd = relay->is_port ? relay->output_fd : relay->control_fd, .events = relay->is_port ? 0 : POLLIN},
     };
     if (poll(fds, sizeof(fds) / sizeof(fds[0]), TICK_MS) < 0)
         return true;
-    if (fds[4].revents && has_hung_up(relay))
+    if (fds[4].revents && (relay->is_port || has_hung_up(relay)))
         return false;
     tell_size(relay); // before the keys that were struck at that size
     if (fds[1].revents)

@@ -1,4 +1,5 @@
-// Carries bytes between the ends of a session and its WebSocket, until the command ends or somebody hangs up.
+// Carries bytes between the ends of a session, or of a connection to a port, and its WebSocket, until the command ends
+// or somebody hangs up.
 #pragma once
 #include "backends/kubernetes/streams/kube_channels.h"
 #include "backends/kubernetes/streams/kube_frames.h"
@@ -15,6 +16,8 @@ struct kube_stage {
 struct kube_relay {
     int input_fd, output_fd, error_fd, control_fd; // ours; -1: none, or closed
     bool has_terminal;
+    bool is_port;      // to one of the pod: input and output are two descriptors of one socket, and there are no others
+    bool has_begun[2]; // of a port's channels: its number came
     struct kube_socket socket;
     struct kube_frames frames;
     struct kube_stage to_server, to_output, to_errors;

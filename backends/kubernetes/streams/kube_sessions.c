@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -189,17 +190,28 @@ static int open_socket(struct session *session, const char *namespace, const cha
     return rc;
 }
 
-int kube_sessions_open(struct kube_sessions *sessions, const char *namespace, const char *name,
-                       const struct backend_session_request *request, struct backend_session *out, struct error *err)
+// With a place, or freed by close_session.
+static int create_session(struct kube_sessions *sessions, const struct backend_caller *caller,
+                          struct session **out_session, struct error *err)
 {
-    struct backend_session ends = {-1, -1, -1, -1};
     int place;
-    if (take_place(sessions, &request->caller, &place, err) < 0)
+    if (take_place(sessions, caller, &place, err) < 0)
         return -1;
     struct session *session = memory_array(1, sizeof(*session));
     session->sessions = sessions;
     session->place = place;
     kube_relay_init(&session->relay);
+    *out_session = session;
+    return 0;
+}
+
+int kube_sessions_open(struct kube_sessions *sessions, const char *namespace, const char *name,
+                       const struct backend_session_request *request, struct backend_session *out, struct error *err)
+{
+    struct backend_session ends = {-1, -1, -1, -1};
+    struct session *session;
+    if (create_session(sessions, &request->caller, &session, err) < 0)
+        return -1;
     int rc = open_ends(request, &ends, &session->relay)
                  ? open_socket(session, namespace, name, request, err)
                  : error_set(err, ERROR_UNAVAILABLE, "ends for the session: %s", strerror(errno));
@@ -210,6 +222,54 @@ int kube_sessions_open(struct kube_sessions *sessions, const char *namespace, co
         return 0;
     }
     close_all((const int[]){ends.input_fd, ends.output_fd, ends.error_fd, ends.control_fd}, 4);
+    close_session(session);
+    return -1;
+}
+
+// The caller's side, and ours.
+static bool open_port_ends(int *out_fd, struct kube_relay *relay)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
+        return false;
+    *out_fd = ends[0];
+    relay->is_port = true;
+    relay->input_fd = ends[1];
+    relay->output_fd = fcntl(ends[1], F_DUPFD_CLOEXEC, 0);
+    return relay->output_fd >= 0;
+}
+
+static int open_port_socket(struct session *session, const char *namespace, const char *name, uint16_t port,
+                            struct error *err)
+{
+    char number[8];
+    struct buffer path, query;
+    buffer_init(&path, 0);
+    buffer_init(&query, 0);
+    snprintf(number, sizeof(number), "%u", (unsigned)port);
+    kube_path(&path, "/api/v1/namespaces/%s/pods/%s/portforward", namespace, name);
+    kube_query(&query, "ports", number);
+    int rc = kube_socket_open(&session->relay.socket, session->sessions->access, path.data, query.data, err);
+    buffer_done(&path);
+    buffer_done(&query);
+    return rc;
+}
+
+int kube_sessions_open_port(struct kube_sessions *sessions, const char *namespace, const char *name,
+                            const struct backend_port_request *request, int *out_fd, struct error *err)
+{
+    struct session *session;
+    int fd = -1;
+    if (create_session(sessions, &request->caller, &session, err) < 0)
+        return -1;
+    int rc = open_port_ends(&fd, &session->relay)
+                 ? open_port_socket(session, namespace, name, request->port, err)
+                 : error_set(err, ERROR_UNAVAILABLE, "ends for the connection: %s", strerror(errno));
+    if (rc == 0 && (rc = start_thread(session, err)) == 0) {
+        *out_fd = fd;
+        return 0;
+    }
+    close_all(&fd, 1);
     close_session(session);
     return -1;
 }

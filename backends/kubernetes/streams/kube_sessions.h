@@ -1,5 +1,6 @@
-// Shells in pods of a cluster: backend_ops.open_session. A thread for each carries bytes between the caller's ends and
-// a WebSocket to the API server (channels of Kubernetes' remote commands: input, output, errors, end, size).
+// Shells in pods of a cluster, and connections to their ports: backend_ops.open_session and open_port. A thread for
+// each carries bytes between the caller's ends and a WebSocket to the API server (channels of Kubernetes' remote
+// commands: input, output, errors, end, size; or of its ports: data, error).
 #pragma once
 #include "backends/backend.h"
 
@@ -18,3 +19,7 @@ void kube_sessions_destroy(struct kube_sessions *sessions); // NULL is fine
 // an input without a terminal never sees it.
 int kube_sessions_open(struct kube_sessions *sessions, const char *namespace, const char *name,
                        const struct backend_session_request *request, struct backend_session *out, struct error *err);
+// The same of a port. What does not listen there, or refuses, ends the connection at once: the server opens it before
+// it knows. The pod does not see that the caller sends no more: only the connection's end.
+int kube_sessions_open_port(struct kube_sessions *sessions, const char *namespace, const char *name,
+                            const struct backend_port_request *request, int *out_fd, struct error *err);

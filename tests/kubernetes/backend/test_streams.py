@@ -1,4 +1,4 @@
-"""Logs of pods and shells in them, through the server and the command line."""
+"""Logs of pods, shells in them and their ports, through the server and the command line."""
 
 import threading
 
@@ -93,6 +93,45 @@ def test_a_session_by_its_operations(server, runs):
     give_input(server, workload, session, b"hello")
     give_input(server, workload, session, close=True)
     assert read_session(server, workload, session) == ("hello", "", "0 ")
+
+
+def open_port(server, workload, port, expect=201):
+    (pod,) = server.get(f"/api/v1/workloads/{workload}/pods").json["pods"]
+    answer = server.post(f"/api/v1/workloads/{workload}/pods/{pod['id']}/port-forward", {"port": port})
+    assert answer.status == expect, answer
+    return answer.json["sessionId"] if expect == 201 else answer.json["message"]
+
+
+def test_bytes_go_to_a_port_and_come_back(server, kube, runs):
+    workload, path = runs
+    session = open_port(server, workload, 8888)
+    assert [request["query"] for request in kube.requests("GET", f"{path}/portforward")] == ["ports=8888"]
+    text = "".join(f"line {i}\n" for i in range(10000))
+    give_input(server, workload, session, text.encode())
+    give_input(server, workload, session, b"bye")
+    assert read_session(server, workload, session) == (f"{text}bye", "", "0 ")
+
+
+def test_a_port_that_refuses_ends_the_connection(server, runs):
+    workload, _ = runs
+    assert read_session(server, workload, open_port(server, workload, 1)) == ("", "", "0 ")
+
+
+def test_a_port_is_hung_up(server, runs):
+    """Its place in the cluster is free then."""
+    workload, _ = runs
+    taken = b'prorata_places_taken{place="kubernetes-shells"} '
+    session = open_port(server, workload, 8888)
+    assert taken + b"1\n" in server.get("/metrics").body
+    assert server.delete(f"/api/v1/workloads/{workload}/exec/{session}").status == 204
+    server.wait_for("its place is free", lambda: taken + b"0\n" in server.get("/metrics").body)
+
+
+def test_a_port_of_a_pod_that_does_not_run(server, kube):
+    kube.settings(startMs=600000)
+    workload = server.submit("slow", "team-a", 1)
+    server.wait_for("a pod", lambda: kube.requests("POST", "/binding"))
+    assert "does not run" in open_port(server, workload, 80, 409)
 
 
 def test_a_terminal_has_its_size(runs, client):
