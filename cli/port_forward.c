@@ -163,20 +163,43 @@ static const json_t *choose_pod(const struct forward *forward, const json_t *ans
     return chosen;
 }
 
+// Whoever signed in since the command began has left another token.
+static bool renew_token(struct connection *connection)
+{
+    const char *token, *usual = connection->forward->cli->client.token;
+    if (profile_read_token(&connection->forward->cli->profile, &connection->arena, &token, NULL) < 0 || !token ||
+        (usual && strcmp(token, usual) == 0))
+        return false;
+    connection->down.token = connection->up.token = token;
+    return true;
+}
+
+static int list_pods(struct connection *connection, json_t **out_pods, struct error *err)
+{
+    struct error why = {0};
+    const char *path =
+        arena_printf(&connection->arena, "/api/v1/workloads/%s/pods?limit=500", connection->forward->workload_uuid);
+    int rc = client_call(&connection->down, "GET", path, NULL, out_pods, &why);
+    if (rc < 0 && why.code == ERROR_UNAUTHORIZED && renew_token(connection))
+        rc = client_call(&connection->down, "GET", path, NULL, out_pods, &why);
+    if (rc < 0)
+        *err = why;
+    return rc;
+}
+
 static int open_session(struct connection *connection, struct error *err)
 {
     const struct forward *forward = connection->forward;
     json_t *pods, *answer, *body;
-    const char *path = arena_printf(&connection->arena, "/api/v1/workloads/%s/pods?limit=500", forward->workload_uuid);
-    if (client_call(&connection->down, "GET", path, NULL, &pods, err) < 0)
+    if (list_pods(connection, &pods, err) < 0)
         return -1;
     const json_t *pod = choose_pod(forward, pods);
     if (!pod) {
         json_decref(pods);
         return error_set(err, ERROR_NOT_FOUND, "the workload has no such pod now");
     }
-    path = arena_printf(&connection->arena, "/api/v1/workloads/%s/pods/%s/port-forward", forward->workload_uuid,
-                        cli_text(pod, "id"));
+    const char *path = arena_printf(&connection->arena, "/api/v1/workloads/%s/pods/%s/port-forward",
+                                    forward->workload_uuid, cli_text(pod, "id"));
     json_decref(pods);
     body = json_pack("{s:i}", "port", (int)connection->port);
     int rc = client_call(&connection->down, "POST", path, body, &answer, err);

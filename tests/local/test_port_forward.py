@@ -10,6 +10,7 @@ import struct
 import subprocess
 
 import pytest
+from people import PEOPLES_PASSWORD, make_person
 from pods import pods_of, quoted, submit, supervisors_of, wait_log
 from servers import PRORATA, Client
 from shells import give_input, read_session
@@ -32,8 +33,9 @@ def echo(c):
 def greet(c):
     c.sendall(b"ME")
     c.close()
+kept = []
 def sleep(c):
-    pass
+    kept.append(c)
 while True:
     threading.Thread(target=TALK, args=(s.accept()[0],), daemon=True).start()
 """
@@ -136,7 +138,10 @@ def talk(port, data, family=socket.AF_INET, address="127.0.0.1"):
         near.settimeout(60)
         near.connect((address, port))
         near.sendall(data)
-        near.shutdown(socket.SHUT_WR)
+        try:
+            near.shutdown(socket.SHUT_WR)
+        except OSError as reset:  # "not connected", where it was reset since
+            raise ConnectionResetError from reset
         said = b""
         while block := near.recv(65536):
             said += block
@@ -246,13 +251,14 @@ def test_ports_that_are_not_the_pods(machine, echoes):
     forward(machine, other, others_pod, others_port)
 
 
-def test_a_neighbour_who_gets_the_connection_gets_nothing_of_it(machine):
+@pytest.mark.parametrize("takes", [True, False], ids=["takes it", "lets it wait"])
+def test_a_neighbour_who_gets_the_connection_gets_nothing_of_it(machine, takes):
     """Two workloads of one user share a port: the first look finds the pod's own socket there, and the kernel gives the
     connection to either of them."""
     shared = ("socket.SOL_SOCKET, socket.SO_REUSEPORT",)
     mine = code_of(talk="greet", options=shared).replace("ME", "mine")
     workload, pod, port = listen(machine, "job", mine.replace("c.close()", "c.recv(1)"))
-    theirs = code_of(port=port, talk="greet", options=shared).replace("ME", "theirs")
+    theirs = code_of(SERVER if takes else SILENT, port=port, talk="greet", options=shared).replace("ME", "theirs")
     _, others_pod, _ = listen(machine, "other", theirs.replace("c.close()", "print('got', c.recv(9), flush=True)"))
     answers = [machine.post(path_of(workload, pod), {"port": port}) for _ in range(40)]
     assert {answer.status for answer in answers} <= {201, 404}
@@ -390,6 +396,22 @@ def test_it_goes_on_over_a_restart_of_the_server_and_of_the_pod(machine, client,
     machine.start()
     machine.wait_phase(workload, "Running")
     assert talk(local, b"again") == b"again"
+
+
+def test_it_goes_on_with_the_next_sign_in(machine, client, run, echoes):
+    """The person's sessions end; who signs in again leaves another token."""
+    mail = "ann@example.org"
+    make_person(machine, mail, ("L1 researcher", "project", machine.project_id("team-a")))
+    client.run("login", "user", "-u", mail, "-p", PEOPLES_PASSWORD)
+    forwarding = run("port-forward", "job", f"0:{echoes[2]}", "-p", "team-a")
+    ((_, local, _),) = forwarding.ports(1)
+    assert talk(local, b"one") == b"one"
+    (ann,) = [user for user in machine.get("/api/v1/users").json if user["username"] == mail]
+    assert machine.post(f"/api/v1/users/{ann['id']}/logout").status == 200
+    with pytest.raises(ConnectionError):
+        talk(local, b"nobody")
+    client.run("login", "user", "-u", mail, "-p", PEOPLES_PASSWORD)
+    assert talk(local, b"two") == b"two"
 
 
 @pytest.mark.parametrize(
