@@ -377,5 +377,7 @@ struct backend {
     void *self;
 };
 
+// Ends its threads: nothing of what it was given is used after. An empty one, and one that is stopped, are fine.
+void backend_stop(struct backend *backend);
 // Stops and destroys; an empty one is fine.
 void backend_destroy(struct backend *backend);

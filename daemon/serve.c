@@ -297,6 +297,7 @@ static void stop(struct daemon *daemon)
     audit_close(daemon->audit);
     notifications_stop(daemon->notifications);
     openid_destroy(daemon->openid);
+    backend_stop(&daemon->backend); // its threads open credentials
     auth_destroy(daemon->auth);
     db_close(daemon->db);
     notifications_destroy(daemon->notifications);
