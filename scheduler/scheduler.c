@@ -128,7 +128,8 @@ static size_t count_searches(const struct snapshot *snapshot)
            has_action(snapshot, ACTION_PREEMPT);
 }
 
-static void plan_pool(struct cycle *cycle, struct pool *pool, size_t round)
+// Actions up to `last`; ACTION_COUNT: all.
+static void plan_pool(struct cycle *cycle, struct pool *pool, size_t round, enum scheduler_action last)
 {
     open_pool(cycle, pool, round);
     if (round > 0 && pool->waiting_count == 0) {
@@ -140,10 +141,13 @@ static void plan_pool(struct cycle *cycle, struct pool *pool, size_t round)
     for (size_t i = 0; i < cycle->snapshot->action_count; i++) {
         cycle->action = cycle->snapshot->actions[i];
         ACTIONS[cycle->action](cycle, pool);
+        if (cycle->action == last)
+            return;
     }
 }
 
-struct plan *scheduler_run(struct cycle *cycle)
+// Returns the number of rounds.
+static size_t begin(struct cycle *cycle)
 {
     const struct snapshot *snapshot = cycle->snapshot;
     if (has_action(snapshot, ACTION_ALLOCATE) && has_promise(snapshot)) {
@@ -157,11 +161,44 @@ struct plan *scheduler_run(struct cycle *cycle)
             rounds = snapshot->workloads[i].node_pool_count;
     }
     cycle->search_budget.turn_count = rounds * snapshot->node_pool_count * count_searches(snapshot);
+    return rounds;
+}
+
+struct plan *scheduler_run(struct cycle *cycle)
+{
+    size_t rounds = begin(cycle);
     for (size_t round = 0; round < rounds; round++) {
-        for (size_t p = 0; p < snapshot->node_pool_count; p++)
-            plan_pool(cycle, &cycle->pools[p], round);
+        for (size_t p = 0; p < cycle->snapshot->node_pool_count; p++)
+            plan_pool(cycle, &cycle->pools[p], round, ACTION_COUNT);
     }
     return outcome_make(cycle);
+}
+
+// The last round in which somebody may wait for the pool.
+static size_t last_round(const struct cycle *cycle, uint32_t node_pool)
+{
+    size_t last = 0;
+    for (size_t i = 0; i < cycle->snapshot->workload_count; i++) {
+        const struct workload *workload = &cycle->workloads[i];
+        for (size_t round = last + 1; round < workload->spec->node_pool_count; round++)
+            if (workload->spec->node_pools[round] == node_pool && workload->counts.pending + workload->counts.gated > 0)
+                last = round;
+    }
+    return last;
+}
+
+void scheduler_run_to_last_try(struct cycle *cycle, uint32_t node_pool)
+{
+    cycle->is_silent = true;
+    begin(cycle);
+    size_t last = last_round(cycle, node_pool);
+    for (size_t round = 0; round < last; round++) {
+        for (size_t p = 0; p < cycle->snapshot->node_pool_count; p++)
+            plan_pool(cycle, &cycle->pools[p], round, ACTION_COUNT);
+    }
+    // Nobody waits for a pool after another one in the same round: who is tried in this one does not depend on others.
+    if (has_action(cycle->snapshot, ACTION_ALLOCATE))
+        plan_pool(cycle, &cycle->pools[node_pool], last, ACTION_ALLOCATE);
 }
 
 int scheduler_plan(const struct snapshot *snapshot, struct arena *arena, struct plan **out_plan, struct error *err)

@@ -28,3 +28,6 @@ int scheduler_plan_with(const struct snapshot *snapshot, const struct scheduler_
 // Inside: plans an opened cycle, every pool and every action. Once for each cycle.
 struct cycle;
 struct plan *scheduler_run(struct cycle *cycle);
+// Instead of it: only as far as somebody may be tried for a place in the pool for the first time. Leaves out the
+// searches for victims behind that, which cost most of a cycle.
+void scheduler_run_to_last_try(struct cycle *cycle, uint32_t node_pool);

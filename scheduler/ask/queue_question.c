@@ -17,7 +17,7 @@ int scheduler_queue_order(const struct snapshot *snapshot, uint32_t node_pool, s
     if (rc == 0) {
         struct queue_log log = {.scratch = &scratch, .arena = arena, .node_pool = node_pool};
         cycle->queue_log = &log;
-        scheduler_run(cycle);
+        scheduler_run_to_last_try(cycle, node_pool);
         *out_listing = queue_log_finish(&log);
     }
     arena_done(&scratch);

@@ -212,6 +212,21 @@ def test_pools_of_later_preference_come_later():
     assert listed[0]["rule"] == "node pools of earlier preference first"
 
 
+def test_whom_another_pool_has_taken_after_a_search_for_victims_is_not_listed():
+    document = cluster(
+        [node("n0", 1), {**node("n1", 0), "nodePool": "big"}],
+        [project("a", 1), project("b", 0)],
+        [
+            work("r", "b", on="n0", started=RECENT),
+            work("u", "a", nodePools=["default", "big"]),
+            work("v", "b", age=9, nodePools=["default", "big"]),
+        ],
+        **POOLS,
+    )
+    listed = ask(document, "--queue", "big")["queue"]["workloads"]
+    assert [entry["workload"] for entry in listed] == ["v"]
+
+
 def leaves(node):
     for child in node["children"]:
         yield child
