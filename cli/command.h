@@ -80,6 +80,7 @@ void cli_print_list(struct cli *cli, const json_t *entries, const char *const *t
 // Ruled, or plain for the older commands; --columns and --no-headers are minded.
 void cli_print_table(const struct cli *cli, const struct table *table);
 const char *cli_age(struct cli *cli, const char *time_text);  // "5m", "2h", "3d"
+const char *cli_pace(struct cli *cli, const json_t *pace);    // SchedulerPace as a sentence
 const char *cli_amount(struct cli *cli, double value);        // two decimals
 const char *cli_text(const json_t *object, const char *path); // "status.phase"; "" where there is none
 double cli_number(const json_t *object, const char *path);

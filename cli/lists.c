@@ -133,6 +133,7 @@ int run_cluster_status(struct cli *cli, struct error *err)
     printf("prorata %s, backend %s, since %s\n\n", cli_text(about, "version"), cli_text(about, "backend"),
            cli_text(about, "startedAt"));
     cli_print_list(cli, json_object_get(about, "parts"), COLUMNS(TITLES), add_part);
+    printf("\n%s\n", cli_pace(cli, json_object_get(about, "scheduler")));
     if (json_object_get(about, "storage"))
         print_kept(cli, about);
     json_decref(about);

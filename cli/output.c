@@ -106,6 +106,17 @@ const char *cli_age(struct cli *cli, const char *time_text)
     return arena_printf(&cli->arena, "%" PRId64 "d", seconds / 86400);
 }
 
+const char *cli_pace(struct cli *cli, const json_t *pace)
+{
+    const char *decided = cli_text(pace, "decidedAt"), *planning = cli_text(pace, "planningSince");
+    const char *last = *decided ? arena_printf(&cli->arena, "decided %s ago", cli_age(cli, decided))
+                                : "has not decided since the server's start";
+    if (!*planning)
+        return arena_printf(&cli->arena, "The scheduler %s.", last);
+    return arena_printf(&cli->arena, "The scheduler has been planning for %s; it %s%s.", cli_age(cli, planning),
+                        *decided ? "last " : "", last);
+}
+
 const char *cli_amount(struct cli *cli, double value)
 {
     return arena_printf(&cli->arena, "%.2f", value);

@@ -75,6 +75,16 @@ int run_fairshare(struct cli *cli, struct error *err)
     return 0;
 }
 
+static int print_pace(struct cli *cli, struct error *err)
+{
+    json_t *about;
+    if (cli_get(cli, &about, err, "/api/v1/about") < 0)
+        return -1;
+    printf("\n%s\n", cli_pace(cli, cli_at(about, "scheduler")));
+    json_decref(about);
+    return 0;
+}
+
 int run_queue(struct cli *cli, struct error *err)
 {
     static const char *const TITLES[] = {"#",    "Workload", "Project", "Department",     "GPUs",
@@ -104,7 +114,8 @@ int run_queue(struct cli *cli, struct error *err)
         cli_print_table(cli, &table);
     }
     json_decref(entries);
-    return 0;
+    bool is_for_people = cli_output(cli) == OUTPUT_TABLE && !flag_is_set(&cli->arguments, "no-headers");
+    return is_for_people ? print_pace(cli, err) : 0;
 }
 
 // Names of an array's objects, with commas between.

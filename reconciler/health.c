@@ -35,6 +35,29 @@ static void read_journal(struct journal *journal, struct reconciler_health *heal
     memcpy(health->journal_cause, stats.cause, sizeof(health->journal_cause));
 }
 
+bool reconciler_is_ready(const struct reconciler *reconciler)
+{
+    return atomic_load(&reconciler->is_ready);
+}
+
+bool reconciler_is_failing(const struct reconciler *reconciler)
+{
+    return atomic_load(&reconciler->is_failing);
+}
+
+int64_t reconciler_moved_us(const struct reconciler *reconciler)
+{
+    return atomic_load(&reconciler->moved_us);
+}
+
+void reconciler_read_pace(const struct reconciler *reconciler, struct reconciler_pace *out_pace)
+{
+    *out_pace = (struct reconciler_pace){
+        .decided_ms = atomic_load(&reconciler->counters.decided_ms),
+        .planning_ms = atomic_load(&reconciler->counters.planning_ms),
+    };
+}
+
 void reconciler_read_health(struct reconciler *reconciler, struct reconciler_health *out_health)
 {
     const struct backend *backend = reconciler->backend;

@@ -136,6 +136,14 @@ void reconciler_get_stats(struct reconciler *reconciler, struct reconciler_stats
 // Prometheus text, prorata_* names: cycle and actions, queues, pending workloads, evictions, scenarios. Any thread.
 void reconciler_write_metrics(struct reconciler *reconciler, struct buffer *out);
 
+// How recent the decisions are that everybody sees.
+struct reconciler_pace {
+    int64_t decided_ms;  // when the last cycle since the start ended; 0: there was none
+    int64_t planning_ms; // since when the next one is being planned; 0: none is
+};
+// Any thread.
+void reconciler_read_pace(const struct reconciler *reconciler, struct reconciler_pace *out_pace);
+
 // How it goes, and what the disk holds of it.
 struct reconciler_health {
     const char *backend;       // "simulated", ...: static text

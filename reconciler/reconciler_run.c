@@ -248,6 +248,7 @@ static void plan_cycle(struct reconciler *reconciler, struct turn *turn, bool is
         ids[i] = live->workloads[i]->id;
     view->shown = (struct reconciler_view){++reconciler->cycle, &live->snapshot, plan, ids};
     show_cycle(reconciler, view, plan_us);
+    atomic_store(&reconciler->counters.decided_ms, reconciler_now(reconciler));
 }
 
 // Whether completed workloads are to be removed; asked once a second.
@@ -337,10 +338,13 @@ static int work(struct reconciler *reconciler, bool has_expired, bool *out_busy,
     turn_note_due(&turn, past_usage_due_ms(&reconciler->usage));
     bool is_changed = reconciler->cache.needs_plan || uses_changed || turn.workload_count > 0 ||
                       turn.now_ms >= reconciler->searches.world_due_ms; // not only searches that go on
-    if (!plans_later && (is_changed || turn.now_ms >= reconciler->plan_due_ms || reconciler->options.plans_always))
+    if (!plans_later && (is_changed || turn.now_ms >= reconciler->plan_due_ms || reconciler->options.plans_always)) {
+        atomic_store(&reconciler->counters.planning_ms, turn.now_ms);
         plan_cycle(reconciler, &turn, is_changed, &changes);
-    else
+        atomic_store(&reconciler->counters.planning_ms, 0);
+    } else {
         turn.plan_due_ms = reconciler->plan_due_ms;
+    }
     turn_note_due(&turn, turn.plan_due_ms);
     lifecycle_set_phases(&turn);
     figures_of_samples(&reconciler->figures, &reconciler->usage, &turn, &changes);
@@ -463,24 +467,9 @@ void reconciler_destroy(struct reconciler *reconciler)
     free(reconciler);
 }
 
-bool reconciler_is_ready(const struct reconciler *reconciler)
-{
-    return atomic_load(&reconciler->is_ready);
-}
-
-bool reconciler_is_failing(const struct reconciler *reconciler)
-{
-    return atomic_load(&reconciler->is_failing);
-}
-
 int64_t reconciler_retry_delay_ms(const struct reconciler *reconciler, int64_t failures)
 {
     return lifecycle_retry_delay(&reconciler->options, failures);
-}
-
-int64_t reconciler_moved_us(const struct reconciler *reconciler)
-{
-    return atomic_load(&reconciler->moved_us);
 }
 
 const struct reconciler_view *reconciler_acquire_view(struct reconciler *reconciler)

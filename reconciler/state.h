@@ -20,6 +20,7 @@ struct counters {
     _Atomic int64_t cycles, turns, failures, refused_plans;
     _Atomic int64_t decisions[VERBS];
     _Atomic int64_t last_plan_us, last_cycle_us, plan_us_total;
+    _Atomic int64_t decided_ms, planning_ms; // as reconciler_read_pace has them
     _Atomic int64_t evictions[ACTIONS];
     _Atomic int64_t workloads_tried[ACTIONS], workloads_placed[ACTIONS];
     _Atomic int64_t scenarios_simulated[ACTIONS], scenarios_filtered[ACTIONS];

@@ -44,6 +44,7 @@ export type ShareTree = Schemas["ShareTree"];
 export type SubGroup = Schemas["SubGroup"];
 export type Subscription = Schemas["Subscription"];
 export type Telemetry = Schemas["TelemetryResponse"];
+export type SchedulerPace = Schemas["SchedulerPace"];
 export type Topology = Schemas["NetworkTopology"];
 export type User = Schemas["User2"];
 export type WaitingGroup = Schemas["WaitingGroup"];

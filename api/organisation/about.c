@@ -3,6 +3,7 @@
 #include "api/access/authorization.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
+#include "api/lists/scheduler_pace.h"
 #include "api/operations.h"
 #include "api/organisation/backups.h"
 #include "api/server.h"
@@ -136,6 +137,7 @@ int op_get_about(struct request *req, struct response *res, struct error *err)
     json_text(&json, "version", PRORATA_VERSION);
     json_text(&json, "backend", health.backend);
     json_time(&json, "startedAt", server->started_ms);
+    scheduler_pace_write(&json, server->reconciler);
     write_parts(req, &health, is_keeper, &json);
     if (is_keeper && write_storage(req, &health, &json, err) < 0)
         return -1;

@@ -4,6 +4,7 @@
 #include "api/http/response.h"
 #include "api/lists/findings.h"
 #include "api/lists/list_query.h"
+#include "api/lists/scheduler_pace.h"
 #include "api/lists/visibility.h"
 #include "api/operations.h"
 #include "api/organisation/organisation.h"
@@ -270,6 +271,7 @@ static void write_groups(struct request *req, struct response *res, const struct
     json_end_array(&json);
     json_int(&json, "count", count);
     json_milli(&json, "gpus", gpu_milli);
+    scheduler_pace_write(&json, req->server->reconciler);
     json_end_object(&json);
     visibility_close(&visibility);
 }

@@ -31,6 +31,22 @@ def test_administrators_see_parts_and_what_is_kept(server):
     assert {k["name"]: k["sizeBytes"] for k in about["storage"]}["Backups"] == made["sizeBytes"]
 
 
+def test_everybody_hears_how_recent_decisions_are(server):
+    def decided():
+        return ask(server)["scheduler"]["decidedAt"]
+
+    server.wait_for("the first cycle", decided)
+    first = decided()
+    server.wait_phase(server.submit("late", "team-a"), "Running")
+    server.wait_for("a later one", lambda: decided() > first)
+    server.wait_for("rest", lambda: ask(server)["scheduler"]["planningSince"] is None)
+    _, token = make_caller(server, "viewer", ("Viewer", "project", server.project_id("team-a")))
+    assert ask(server, token=token)["scheduler"]["decidedAt"] > first
+    waiting = server.request("GET", "/api/v1/scheduler/waiting", token=token)
+    check_answer("get_scheduler_waiting", waiting)
+    assert waiting.json["scheduler"]["decidedAt"] > first
+
+
 def test_the_database_has_a_size_soon(server):
     def size():
         return {kept["name"]: kept["sizeBytes"] for kept in ask(server)["storage"]}["Database"]

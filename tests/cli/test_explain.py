@@ -174,7 +174,8 @@ def test_fairshare_is_a_tree(client):
 
 
 def test_queue_is_in_the_order_of_the_scheduler(client):
-    assert client.run("queue") == "Nothing waits.\n"
+    client.server.wait_for("a cycle", lambda: client.server.get("/api/v1/about").json["scheduler"]["decidedAt"])
+    assert re.fullmatch(r"Nothing waits\.\n\nThe scheduler decided \d+[smh] ago\.\n", client.run("queue"))
     for name, project in (("b1", "team-b"), ("b2", "team-b"), ("b3", "team-b"), ("a9", "team-a")):
         submit(client, name, project, 9 if name == "a9" else 2)
     wait_phase(client, "Running", "b1", "b2")

@@ -51,7 +51,7 @@ export function nodesInBrief(data) {
 }
 
 export const about = at => ({
-  version: "0.1.0", backend: "simulated", startedAt: new Date(at - 90 * 60000).toISOString(), cycles: 12345, lastCycleUs: 3400,
+  version: "0.1.0", backend: "simulated", startedAt: new Date(at - 90 * 60000).toISOString(), scheduler: { decidedAt: new Date(at - 40000).toISOString(), planningSince: null }, cycles: 12345, lastCycleUs: 3400,
   parts: [["Database"], ["Scheduler"], ["Backend", "2 pods run that no workload asks for: prorata pods list."], ["Journal of decisions"], ["Audit"]].map(([name, problem = null]) => ({ name, state: problem ? "warning" : "ok", problem })),
   storage: [["Database", 48e6], ["Room in the database's file", 2e6], ["Journal of decisions", 9e6], ["Backups", 0], ["Logs", 0], ["Homes", 0], ["Images", 0]].map(([name, sizeBytes]) => ({ name, sizeBytes })),
   disk: { sizeBytes: 5e11, freeBytes: 2e11 }, backups: { count: 0, newestAt: null },

@@ -120,5 +120,5 @@ export function waiting(data) {
     else group.projects.push({ id: w.projectId, name: w.projectName, count: 1, gpus });
   }
   const list = [...groups.values()].sort((a, b) => b.gpus - a.gpus);
-  return { groups: list, count: list.reduce((n, g) => n + g.count, 0), gpus: list.reduce((n, g) => n + g.gpus, 0) };
+  return { groups: list, count: list.reduce((n, g) => n + g.count, 0), gpus: list.reduce((n, g) => n + g.gpus, 0), scheduler: { decidedAt: new Date(data.at - 40000).toISOString(), planningSince: null } };
 }

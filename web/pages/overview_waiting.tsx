@@ -2,15 +2,16 @@
 import { useRef } from "preact/hooks";
 import { get } from "../api";
 import { now, second } from "../clock";
-import { inScope, useData } from "../data";
-import { count, duration, forecast, plural, since } from "../format";
+import { inScope, useData, useEachMinute } from "../data";
+import { count, duration, forecast, iso, plural, since, time } from "../format";
 import { Empty, Loaded } from "../parts/states";
 import { Swatch } from "../parts/status";
 import { hrefOf, inPlaces, keyOf, wordsOf } from "../pictures/waiting";
 import { scope } from "../session";
-import type { OverviewProject, WaitingGroup } from "../types";
+import type { OverviewProject, SchedulerPace, WaitingGroup } from "../types";
 
 const GROUPS = 8;
+const LONG_MS = 3000; // a cycle that takes longer is worth a word
 
 // Groups of those who wait, owed first; a group keeps its place while it waits.
 export function useGroups(on: boolean) {
@@ -19,6 +20,7 @@ export function useGroups(on: boolean) {
     abort => get("/api/v1/scheduler/waiting", inScope(scope.peek()), { signal: abort }),
     ["workload", "queue"],
   );
+  useEachMinute(waiting, on); // a cycle that takes long tells nobody so
   const kept = useRef<string[]>([]);
   const groups = inPlaces(kept.current, (waiting.data?.groups ?? []).slice(0, GROUPS));
   kept.current = groups.map(keyOf);
@@ -42,6 +44,7 @@ export function Waiting({
             {GROUPS} of {plural(all.groups.length, "reason")}, owed first
           </p>
         )}
+        {all && <Pace of={all.scheduler} />}
         <span class="grow" />
         {all && all.count > 0 && (
           <a class="small num nowrap" href="/workloads?f=phase==Pending">
@@ -70,6 +73,22 @@ export function Waiting({
       </div>
     </section>
   );
+}
+
+// When the scheduler decided last; in its place for how long it has been planning, as soon as that is long.
+function Pace({ of: { decidedAt, planningSince } }: { of: SchedulerPace }) {
+  const at = second.value || now();
+  if (planningSince && at - Date.parse(planningSince) > LONG_MS)
+    return (
+      <p class="num" title={decidedAt ? `It last decided at ${iso(decidedAt)}` : undefined}>
+        The scheduler has been planning for {duration(since(planningSince, at))}
+      </p>
+    );
+  return decidedAt ? (
+    <p class="num" title={iso(decidedAt)}>
+      Decided {time(decidedAt, at)}
+    </p>
+  ) : null;
 }
 
 // Several with the same reason, or one. Expected, where that is known; else how long the first has waited, in grey.

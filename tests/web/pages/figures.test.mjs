@@ -161,3 +161,28 @@ test("clusters have their state and their UUID, which a button copies", async t 
   await page.waitForSelector("#pane-title:has-text('lab')");
   await page.locator("#details").filter({ hasText: new RegExp(`${first.uuid}[^]*0.1.0[^]*simulated`) }).waitFor();
 });
+
+test("the overview says when the scheduler decided, and for how long it plans where that is long", async t => {
+  const { page } = await site.show(t, "/about");
+  const waits = url => url.pathname === "/api/v1/scheduler/waiting";
+  let scheduler;
+  await page.route(waits, async route => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, json: { ...await answer.json(), scheduler } });
+  });
+  const said = page.locator("section[aria-labelledby=h-wait] header p:not(.cut)");
+  for (const [decidedAt, planningSince, words] of [
+    ["2025-11-16T12:00:00Z", null, /^Decided 2025-11-1[567]$/],
+    ["2025-11-15T12:00:00Z", "2025-11-16T12:00:00Z", /^The scheduler has been planning for \d+ d/],
+    [null, "2025-11-16T12:00:00Z", /^The scheduler has been planning for \d+ d/],
+  ]) {
+    scheduler = { decidedAt, planningSince };
+    await page.goto(mock.url + "/");
+    await said.waitFor();
+    assert.match(await said.innerText(), words);
+  }
+  scheduler = { decidedAt: null, planningSince: null };
+  await page.goto(mock.url + "/");
+  await page.waitForSelector(".wait li");
+  assert.equal(await said.count(), 0);
+});
