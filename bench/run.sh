@@ -6,6 +6,7 @@ echo "# $(date -u +%F), $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | xa
 /usr/bin/python3 bench/http/bench_http.py
 /usr/bin/python3 bench/http/bench_what_if.py
 /usr/bin/python3 bench/http/bench_what_if_quota.py
+/usr/bin/python3 bench/http/bench_site.py 400 100 4000 15
 /usr/bin/python3 bench/http/bench_scopes.py
 /usr/bin/python3 bench/http/bench_lists.py
 /usr/bin/python3 bench/http/bench_events.py
