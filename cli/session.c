@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 enum {
-    INPUT_SIZE = 16384,
+    INPUT_SIZE = 192 << 10, // as base64 what one call may bring
     STATUS_LOST = 255
 };
 
@@ -34,7 +34,8 @@ struct session {
     char text[sodium_base64_ENCODED_LEN(INPUT_SIZE, sodium_base64_VARIANT_ORIGINAL)]; // of it
     bool is_over;
     int status;
-    char words[128]; // of the end
+    char words[128];        // of the end
+    struct error input_err; // why the input did not come through; the session is hung up then
 };
 
 static void write_all(int fd, const char *data, size_t length)
@@ -71,12 +72,24 @@ static void add_size(json_t *body)
     json_object_set_new(body, "columns", json_integer(size.ws_col));
 }
 
-// False where the session takes nothing more.
-static bool tell(struct session *session, json_t *body)
+// False where the session takes nothing more: it is over, its command has closed its input, or the call failed, which
+// hangs it up. *out_taken: how many bytes of the body's data it took; untouched where all.
+static bool tell(struct session *session, json_t *body, size_t *out_taken)
 {
-    int rc = client_call(&session->client, "POST", arena_printf(&session->arena, "%s/input", session->path), body, NULL,
-                         NULL);
+    struct error why = {0};
+    json_t *answer = NULL;
+    int rc = client_call(&session->client, "POST", arena_printf(&session->arena, "%s/input", session->path), body,
+                         &answer, &why);
+    const json_t *taken = json_object_get(answer, "taken");
+    if (out_taken && json_is_integer(taken))
+        *out_taken = (size_t)json_integer_value(taken);
+    json_decref(answer);
     json_decref(body);
+    if (rc < 0 && why.code != ERROR_NOT_FOUND && why.code != ERROR_CONFLICT) {
+        session->input_err = why;
+        error_prefix(&session->input_err, "the input broke off: ");
+        (void)client_call(&session->client, "DELETE", session->path, NULL, NULL, NULL);
+    }
     arena_clear(&session->arena);
     return rc == 0;
 }
@@ -87,12 +100,17 @@ static bool pass_input(struct session *session)
     if (length < 0 && errno == EINTR)
         return true;
     if (length <= 0) {
-        (void)tell(session, json_pack("{s:b}", "close", 1));
+        (void)tell(session, json_pack("{s:b}", "close", 1), NULL);
         return false;
     }
-    sodium_bin2base64(session->text, sizeof(session->text), session->input, (size_t)length,
-                      sodium_base64_VARIANT_ORIGINAL);
-    return tell(session, json_pack("{s:s}", "data", session->text));
+    for (size_t done = 0, taken; done < (size_t)length; done += taken) { // a command that does not read takes a part
+        taken = (size_t)length - done;
+        sodium_bin2base64(session->text, sizeof(session->text), session->input + done, taken,
+                          sodium_base64_VARIANT_ORIGINAL);
+        if (!tell(session, json_pack("{s:s, s:b}", "data", session->text, "partial", 1), &taken))
+            return false;
+    }
+    return true;
 }
 
 static void *bring_input(void *context)
@@ -110,7 +128,7 @@ static void *bring_input(void *context)
         if (fds[1].revents && read(session->signal_fd, &info, sizeof(info)) > 0) {
             json_t *body = json_object();
             add_size(body);
-            (void)tell(session, body);
+            (void)tell(session, body, NULL);
         }
         if (fds[2].revents && !pass_input(session))
             fds[2].fd = -1;
@@ -191,6 +209,10 @@ int session_run(struct cli *cli, const struct session_wish *wish, int *out_statu
         rc = run(session, err);
         if (is_raw)
             tcsetattr(STDIN_FILENO, TCSANOW, &usual);
+    }
+    if (session->input_err.code) {
+        rc = -1;
+        *err = session->input_err;
     }
     if (rc == 0 && session->words[0])
         rc = error_set(err, ERROR_INVALID, "%s", session->words);

@@ -212,18 +212,22 @@ int op_get_exec_output(struct request *req, struct response *res, struct error *
     return rc;
 }
 
-static int write_input(struct exec_session *session, const unsigned char *data, size_t length, struct error *err)
+// *out_taken < length: the command did not read for INPUT_MS.
+static int write_input(struct exec_session *session, const unsigned char *data, size_t length, size_t *out_taken,
+                       struct error *err)
 {
     struct pollfd wanted = {.fd = session->input_fd, .events = POLLOUT};
-    for (size_t done = 0; done < length;) {
+    size_t done = 0;
+    while (done < length) {
         ssize_t written = session->input_fd < 0 ? -1 : write(session->input_fd, data + done, length - done);
         if (written > 0)
             done += (size_t)written;
         else if (session->input_fd < 0 || (errno != EAGAIN && errno != EINTR))
             return error_set(err, ERROR_CONFLICT, "the session takes no more input");
         else if (poll(&wanted, 1, INPUT_MS) == 0)
-            return error_set(err, ERROR_UNAVAILABLE, "the command does not read its input: %zu bytes were taken", done);
+            break;
     }
+    *out_taken = done;
     return 0;
 }
 
@@ -257,12 +261,20 @@ int op_create_exec_input(struct request *req, struct response *res, struct error
     struct winsize window = {.ws_row = size_of(req->body, "rows", 0), .ws_col = size_of(req->body, "columns", 0)};
     if (session->has_terminal && window.ws_row && window.ws_col)
         (void)ioctl(session->input_fd, TIOCSWINSZ, &window);
-    int rc = write_input(session, data, length, err);
-    if (rc == 0 && json_is_true(json_object_get(req->body, "close")))
+    size_t taken = 0;
+    int rc = write_input(session, data, length, &taken, err);
+    if (rc == 0 && taken < length && !json_is_true(json_object_get(req->body, "partial")))
+        rc = error_set(err, ERROR_UNAVAILABLE, "the command does not read its input: %zu bytes were taken", taken);
+    if (rc == 0 && taken == length && json_is_true(json_object_get(req->body, "close")))
         close_input(session);
     pthread_mutex_unlock(&session->input_lock);
     exec_sessions_give_back(req->server->exec_sessions, session);
-    return rc < 0 ? -1 : response_empty(res, 204);
+    if (rc < 0)
+        return -1;
+    if (taken == length)
+        return response_empty(res, 204);
+    res->status = 200;
+    return response_json(res, json_pack("{s:I}", "taken", (json_int_t)taken));
 }
 
 int op_delete_exec_session(struct request *req, struct response *res, struct error *err)
