@@ -5,6 +5,7 @@
 
 static const struct flag FILE_FLAGS[] = {
     {"file", NULL, 'f', FLAG_TEXT, "FILE", "the body of a creation as YAML or JSON, with type and project"},
+    {"watch", NULL, 0, FLAG_SWITCH, "", "wait, with the reason, until it runs; exit status 1: it failed"},
     {"dry-run", NULL, 0, FLAG_SWITCH, "", "print what would be sent, and send nothing"},
     {"what-if", NULL, 0, FLAG_SWITCH, "", "say what would happen, and submit nothing"},
     {0},

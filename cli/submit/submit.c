@@ -3,6 +3,7 @@
 #include "base/duration.h"
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/watch.h"
 #include "cli/what_if.h"
 
 #include <errno.h>
@@ -344,7 +345,7 @@ int submit_make_spec(struct cli *cli, const struct kind *kind, json_t *spec, str
     return submit_take_serving(cli, kind, spec, err) < 0 ? -1 : complete(cli, kind, spec, err);
 }
 
-static int make_body(struct cli *cli, const struct kind *kind, const json_t *project, json_t *body, struct error *err)
+int submit_make_body(struct cli *cli, const struct kind *kind, const json_t *project, json_t *body, struct error *err)
 {
     const char *name = cli->arguments.word_count ? cli->arguments.words[0] : flag_text(&cli->arguments, "name");
     const char *prefix = flag_text(&cli->arguments, "name-prefix");
@@ -398,6 +399,28 @@ static int ask_what_if(struct cli *cli, const struct kind *kind, json_t *body, s
     return 0;
 }
 
+// --watch: until it runs; status 1 where it ends otherwise than well.
+static int watch(struct cli *cli, const struct kind *kind, const json_t *answer, const char *project, struct error *err)
+{
+    enum watch_end end;
+    const char *name = cli_text(answer, "name");
+    struct watch_wish wish = {cli_text(answer, "workloadId"), name, flag_is_set(&cli->arguments, "quiet")};
+    fflush(stdout);
+    if (watch_until_begun(cli, &wish, &end, err) < 0)
+        return -1;
+    if (end == WATCH_FAILED || end == WATCH_STOPPED) {
+        error_set(err, ERROR_INVALID, "%s %s", name, end == WATCH_FAILED ? "failed" : "was stopped");
+        return error_details(err, "what happened: %s workload describe %s -p %s", cli->program, name, project);
+    }
+    if (wish.is_quiet)
+        return 0;
+    puts(end == WATCH_RUNS ? "Running" : "Completed");
+    if (end == WATCH_RUNS && strcmp(kind->type, "Workspace") == 0)
+        printf("A shell in it: %s bash %s -p %s\n", cli->program, name, project);
+    printf("Its output: %s workload logs %s -p %s --follow\n", cli->program, name, project);
+    return 0;
+}
+
 static int send(struct cli *cli, const struct kind *kind, json_t *body, const char *project, struct error *err)
 {
     json_t *answer;
@@ -411,8 +434,9 @@ static int send(struct cli *cli, const struct kind *kind, json_t *body, const ch
                     err) < 0)
         return -1;
     report(cli, kind, answer, project);
+    int rc = flag_is_set(&cli->arguments, "watch") ? watch(cli, kind, answer, project, err) : 0;
     json_decref(answer);
-    return 0;
+    return rc;
 }
 
 int run_submit_file(struct cli *cli, struct error *err)
@@ -449,7 +473,7 @@ int run_submit(struct cli *cli, struct error *err)
     if (cli_project_name(cli, &project_name, err) < 0 || cli_find_project(cli, project_name, &project, err) < 0)
         return -1;
     json_t *body = json_object();
-    int rc = make_body(cli, kind, project, body, err);
+    int rc = submit_make_body(cli, kind, project, body, err);
     if (rc == 0)
         rc = send(cli, kind, body, project_name, err);
     json_decref(body);

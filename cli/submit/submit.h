@@ -32,6 +32,8 @@ void submit_append_to(json_t *spec, const char *path, json_t *item);
 int submit_take_lists(struct cli *cli, json_t *spec, struct error *err);
 // What an inference is told by flags of other kinds, and --serving-port. kind is the command's.
 int submit_take_serving(struct cli *cli, const struct kind *kind, json_t *spec, struct error *err);
+// The body of a creation from the flags; submit.c. body is filled in.
+int submit_make_body(struct cli *cli, const struct kind *kind, const json_t *project, json_t *body, struct error *err);
 // All flags as a specification; submit.c.
 int submit_make_spec(struct cli *cli, const struct kind *kind, json_t *spec, struct error *err);
 

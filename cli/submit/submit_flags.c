@@ -32,6 +32,7 @@
         {"compute", NULL, 0, FLAG_TEXT, "NAME", "with this compute resource"},                                       \
         {"datasource", NULL, 0, FLAG_LIST, "NAME", "with this data source"},                                         \
         {"label", NULL, 0, FLAG_LIST, "K=V", "a label"}, {"annotation", NULL, 0, FLAG_LIST, "K=V", "an annotation"}, \
+        {"watch", NULL, 0, FLAG_SWITCH, "", "wait, with the reason, until it runs; exit status 1: it failed"},       \
         {"dry-run", NULL, 0, FLAG_SWITCH, "", "print what would be sent, and send nothing"},                         \
         {"what-if", NULL, 0, FLAG_SWITCH, "", "say what would happen, and submit nothing; exit status 3: it waits"}, \
         {"json", NULL, 0, FLAG_SWITCH, "", "with --what-if: as JSON"},                                               \
