@@ -80,6 +80,21 @@ static void show_others(const struct cli *cli)
     }
 }
 
+// Behind the program's name; a command of several spellings is found by its last word.
+static const char *const EXAMPLES[][3] = {
+    {"exec", "exec job -- nvidia-smi", "exec job -i -- tar x < data.tar"},
+    {"run", "run -g 1 -- python train.py", "run -g 2 --venv .venv --env-from-shell -- python train.py --epochs 3"},
+};
+
+static void show_examples(const struct cli *cli)
+{
+    const char *last = strrchr(cli->command->words, ' ');
+    last = last ? last + 1 : cli->command->words;
+    for (size_t i = 0; i < sizeof(EXAMPLES) / sizeof(EXAMPLES[0]); i++)
+        if (strcmp(EXAMPLES[i][0], last) == 0)
+            printf("\nExamples:\n  %s %s\n  %s %s\n", cli->program, EXAMPLES[i][1], cli->program, EXAMPLES[i][2]);
+}
+
 static void show_help(const struct cli *cli)
 {
     printf("Usage: %s %s %s\n\n%s\n\n", cli->program, cli->command->words, cli->command->usage, cli->command->sentence);
@@ -87,6 +102,7 @@ static void show_help(const struct cli *cli)
         flags_help(cli->command->flags);
     const struct flag *const globals[] = {GLOBAL_FLAGS, NULL};
     flags_help(globals);
+    show_examples(cli);
     show_others(cli);
 }
 

@@ -216,6 +216,7 @@ int run_event_list(struct cli *cli, struct error *err);
 int run_waiting(struct cli *cli, struct error *err);
 int run_receipts(struct cli *cli, struct error *err);
 int run_submit(struct cli *cli, struct error *err);
+int run_run(struct cli *cli, struct error *err);
 int run_submit_file(struct cli *cli, struct error *err);
 int run_asset_list(struct cli *cli, struct error *err);
 int run_asset_describe(struct cli *cli, struct error *err);

@@ -29,6 +29,13 @@ static const struct flag FORWARD_FLAGS[] = {
     {0},
 };
 
+static const struct flag RUN_FLAGS[] = {
+    {"env-from-shell", NULL, 0, FLAG_SWITCH, "", "with this shell's variables, but for the session's own and secrets"},
+    {"conda", NULL, 0, FLAG_TEXT, "NAME", "in this conda environment"},
+    {"venv", NULL, 0, FLAG_TEXT, "DIR", "in this virtual environment of Python"},
+    {0},
+};
+
 static const struct flag EXPLAIN_FLAGS[] = {
     {"at", NULL, 0, FLAG_TEXT, "TIME", "at this time, as the journal has it: 2026-01-01T00:00:00Z"},
     {0},
@@ -49,6 +56,7 @@ TABLES(WITH_EXEC, PROJECT_FLAGS, EXEC_FLAGS);
 TABLES(WITH_FORWARD, PROJECT_FLAGS, FORWARD_FLAGS);
 TABLES(WITH_DELETE, PROJECT_FLAGS, DELETE_FLAGS);
 TABLES(WITH_SUBMIT, PROJECT_FLAGS, SUBMIT_FLAGS);
+TABLES(WITH_RUN, PROJECT_FLAGS, RUN_FLAGS, SUBMIT_FLAGS);
 TABLES(WITH_RECEIPTS, PROJECT_FLAGS, FORM_FLAGS, RECEIPT_FLAGS);
 
 #define ENTER(words_, kind_)                                                                            \
@@ -100,6 +108,8 @@ const struct command WORKLOADS_COMMANDS[] = {
      "delete one; asks first, and needs --yes without a terminal"},
     {"workload suspend", run_workload_suspend, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME...", "stop one"},
     {"workload resume", run_workload_resume, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME...", "run it again"},
+    {"run", run_run, NEEDS_SERVER, &TRAINING, WITH_RUN, false, "[FLAGS] -- COMMAND...",
+     "a training in the foreground: its output, and its exit status"},
     ENTER("", ANY),
     ENTER("workload ", ANY),
     ENTER("training ", TRAINING),

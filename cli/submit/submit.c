@@ -421,7 +421,7 @@ static int watch(struct cli *cli, const struct kind *kind, const json_t *answer,
     return 0;
 }
 
-static int send(struct cli *cli, const struct kind *kind, json_t *body, const char *project, struct error *err)
+int submit_send(struct cli *cli, const struct kind *kind, json_t *body, const char *project, struct error *err)
 {
     json_t *answer;
     if (flag_is_set(&cli->arguments, "dry-run")) {
@@ -454,7 +454,7 @@ int run_submit_file(struct cli *cli, struct error *err)
     while (i < sizeof(KINDS) / sizeof(KINDS[0]) && strcasecmp(KINDS[i].type, type) != 0)
         i++;
     if (i < sizeof(KINDS) / sizeof(KINDS[0]))
-        rc = send(cli, &KINDS[i], body, project, err);
+        rc = submit_send(cli, &KINDS[i], body, project, err);
     else
         error_set(err, ERROR_INVALID, "type: Training, Workspace, Distributed or Inference, got %.60s", type);
     json_decref(body);
@@ -475,7 +475,7 @@ int run_submit(struct cli *cli, struct error *err)
     json_t *body = json_object();
     int rc = submit_make_body(cli, kind, project, body, err);
     if (rc == 0)
-        rc = send(cli, kind, body, project_name, err);
+        rc = submit_send(cli, kind, body, project_name, err);
     json_decref(body);
     json_decref(project);
     return rc;

@@ -34,6 +34,8 @@ int submit_take_lists(struct cli *cli, json_t *spec, struct error *err);
 int submit_take_serving(struct cli *cli, const struct kind *kind, json_t *spec, struct error *err);
 // The body of a creation from the flags; submit.c. body is filled in.
 int submit_make_body(struct cli *cli, const struct kind *kind, const json_t *project, json_t *body, struct error *err);
+// Sends the body, or prints or asks what would happen, as --dry-run and --what-if say; submit.c.
+int submit_send(struct cli *cli, const struct kind *kind, json_t *body, const char *project, struct error *err);
 // All flags as a specification; submit.c.
 int submit_make_spec(struct cli *cli, const struct kind *kind, json_t *spec, struct error *err);
 
