@@ -136,13 +136,25 @@ int profile_read_token(const struct profile *profile, struct arena *arena, const
     return 0;
 }
 
+static int remove_keys(const struct profile *profile, struct error *err)
+{
+    static const char *const KEYS[] = {PROFILE_SSH "/key", PROFILE_SSH "/key.pub"};
+    int rc = 0, folder = open(profile->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (size_t i = 0; rc == 0 && folder >= 0 && i < sizeof(KEYS) / sizeof(KEYS[0]); i++)
+        if (unlinkat(folder, KEYS[i], 0) < 0 && errno != ENOENT && errno != ENOTDIR)
+            rc = error_set(err, ERROR_INVALID, "%s/%s: %s", profile->folder, KEYS[i], strerrordesc_np(errno));
+    if (folder >= 0)
+        close(folder);
+    return rc;
+}
+
 int profile_save_token(const struct profile *profile, const char *token, struct error *err)
 {
     size_t size = sodium_base64_ENCODED_LEN(strlen(token), sodium_base64_VARIANT_URLSAFE);
     char *encoded = memory_alloc(size);
     sodium_bin2base64(encoded, size, (const unsigned char *)token, strlen(token), sodium_base64_VARIANT_URLSAFE);
     json_t *json = json_pack("{s:s}", "accessToken", encoded);
-    int rc = save(profile->authentication_path, json, err);
+    int rc = remove_keys(profile, err) < 0 ? -1 : save(profile->authentication_path, json, err);
     json_decref(json);
     free(encoded);
     return rc;
@@ -152,5 +164,5 @@ int profile_remove_token(const struct profile *profile, struct error *err)
 {
     if (unlink(profile->authentication_path) < 0 && errno != ENOENT)
         return error_set(err, ERROR_INVALID, "%s: %s", profile->authentication_path, strerror(errno));
-    return 0;
+    return remove_keys(profile, err);
 }

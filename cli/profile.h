@@ -28,5 +28,7 @@ const char *profile_get(const struct profile *profile, const char *section, cons
 
 // The access token, in arena; *out_token is NULL where nobody is signed in.
 int profile_read_token(const struct profile *profile, struct arena *arena, const char **out_token, struct error *err);
+// Both end the login before: its keys in the folder PROFILE_SSH go.
+#define PROFILE_SSH "ssh"
 int profile_save_token(const struct profile *profile, const char *token, struct error *err);
 int profile_remove_token(const struct profile *profile, struct error *err);

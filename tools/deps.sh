@@ -7,7 +7,7 @@ build_packages=(gcc libc6-dev make cmake ninja-build ccache pkg-config git ca-ce
     zlib1g-dev libssl-dev zopfli)
 test_packages=(clang llvm clang-tidy clang-format libclang-rt-14-dev chromium chromium-headless-shell prometheus nginx-light sqlite3
     python3-pytest python3-pytest-xdist python3-pytest-timeout python3-hypothesis python3-jsonschema python3-venv gcovr wrk curl jq openssl procps strace util-linux
-    openmpi-bin python3-mpi4py)
+    openmpi-bin python3-mpi4py openssh-client openssh-server libnss-wrapper rsync)
 
 wanted=()
 for purpose in "$@"; do

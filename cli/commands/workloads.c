@@ -57,6 +57,7 @@ TABLES(WITH_FORWARD, PROJECT_FLAGS, FORWARD_FLAGS);
 TABLES(WITH_DELETE, PROJECT_FLAGS, DELETE_FLAGS);
 TABLES(WITH_SUBMIT, PROJECT_FLAGS, SUBMIT_FLAGS);
 TABLES(WITH_RUN, PROJECT_FLAGS, RUN_FLAGS, SUBMIT_FLAGS);
+TABLES(WITH_SSH, PROJECT_FLAGS);
 TABLES(WITH_RECEIPTS, PROJECT_FLAGS, FORM_FLAGS, RECEIPT_FLAGS);
 
 #define ENTER(words_, kind_)                                                                            \
@@ -110,6 +111,11 @@ const struct command WORKLOADS_COMMANDS[] = {
     {"workload resume", run_workload_resume, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME...", "run it again"},
     {"run", run_run, NEEDS_SERVER, &TRAINING, WITH_RUN, false, "[FLAGS] -- COMMAND...",
      "a training in the foreground: its output, and its exit status"},
+    {"ssh", run_ssh, NEEDS_SERVER, &ANY, WITH_SSH, false, "NAME [-- COMMAND...]", "ssh into a running pod"},
+    {"ssh-config", run_ssh_config, NEEDS_SERVER, &ANY, WITH_SSH, false, "",
+     "the entry for ~/.ssh/config: ssh, scp, sftp, rsync and editors to NAME.prorata"},
+    {"ssh-proxy", run_ssh_proxy, NEEDS_SERVER, &ANY, WITH_SSH, false, "NAME.prorata",
+     "what the entry of ssh-config calls"},
     ENTER("", ANY),
     ENTER("workload ", ANY),
     ENTER("training ", TRAINING),
