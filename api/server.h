@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct apps;      // apps/apps.h
 struct audit;     // api/audit/audit.h
 struct audit_key; // db/audit/chain.h
 struct auth;      // api/access/auth.h
@@ -50,6 +51,7 @@ struct server {
     const struct audit_key *audit_key; // of audit
     struct openid *openid;
     struct notifications *notifications;
+    struct apps *apps;                   // workloads' ports by URL; NULL: there are none
     struct exec_sessions *exec_sessions; // api/http/exec_sessions.h; made at the start
     struct change_feed *changes;         // api/http/change_feed.h; made before the reconciler starts
 

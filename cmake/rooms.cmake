@@ -25,8 +25,9 @@ set(SHARED_WITH_SUPERVISOR ${CMAKE_SOURCE_DIR}/supervisor/handover.c ${CMAKE_SOU
 room(backends SOURCES ${SHARED_WITH_SUPERVISOR} LINK prorata_model PkgConfig::CURL PkgConfig::CRYPTO)
 room(journal LINK prorata_form PkgConfig::ZLIB)
 room(reconciler LINK prorata_journal prorata_form prorata_scheduler prorata_backends prorata_db)
+room(apps LINK prorata_base)
 room(api SOURCES ${GENERATED_API_SOURCES}
-     LINK prorata_db prorata_reconciler prorata_form ${CIVETWEB} PkgConfig::JWT PkgConfig::CRYPTO PkgConfig::CURL PkgConfig::ZLIB)
+     LINK prorata_apps prorata_db prorata_reconciler prorata_form ${CIVETWEB} PkgConfig::JWT PkgConfig::CRYPTO PkgConfig::CURL PkgConfig::ZLIB)
 room(cli LINK prorata_base PkgConfig::CURL)
 room(daemon LINK prorata_api prorata_reconciler prorata_backends prorata_db)
 

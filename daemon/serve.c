@@ -10,6 +10,7 @@
 #include "api/http/listen.h"
 #include "api/notifications/notifications.h"
 #include "api/organisation/quota_rights.h"
+#include "apps/apps.h"
 #include "backends/backend.h"
 #include "base/arena.h"
 #include "base/error.h"
@@ -24,6 +25,7 @@
 #include "daemon/greeting.h"
 #include "daemon/health.h"
 #include "daemon/notify.h"
+#include "daemon/outside.h"
 #include "daemon/sealed_secrets.h"
 #include "daemon/settings.h"
 #include "daemon/socket.h"
@@ -216,31 +218,6 @@ static void open_doors(struct daemon *daemon)
     atomic_store(&server->is_starting, false);
 }
 
-static int create_openid(struct daemon *daemon, struct error *err)
-{
-    struct openid_options options = {.db = daemon->db,
-                                     .sealing = daemon->auth->sealing,
-                                     .ca_file = daemon->settings.openid_ca,
-                                     .places = &daemon->server.places};
-    return openid_create(&options, &daemon->openid, err);
-}
-
-static int create_notifications(struct daemon *daemon, struct error *err)
-{
-    const struct settings *settings = &daemon->settings;
-    struct notification_options options = {
-        .networks = settings->notify_networks,
-        .network_count = settings->notify_networks_count,
-        .proxy = settings->notify_proxy,
-        .ca_file = settings->notify_ca,
-        .slack_api = settings->slack_api,
-        .per_hour = settings->notify_per_hour,
-        .retry_ms = (int64_t)(settings->notify_retry_s * 1000),
-        .give_up_ms = (int64_t)(settings->notify_give_up_h * 3600000),
-    };
-    return notifications_create(daemon->db, daemon->auth->sealing, &options, &daemon->notifications, err);
-}
-
 // What is quick and needs no database: after it the probes are answered.
 static int begin(struct daemon *daemon, struct error *err)
 {
@@ -265,9 +242,13 @@ static int start(struct daemon *daemon, struct error *err)
     if (atomic_load(&daemon->health.opening.is_cancelled))
         return error_set(err, ERROR_UNAVAILABLE, "ended before it was done");
     daemon->server.changes = change_feed_create(daemon->db);
-    if (fill_database(daemon, err) < 0 || open_audit(daemon, err) < 0 || create_openid(daemon, err) < 0 ||
-        create_notifications(daemon, err) < 0 || create_reconciler(daemon, err) < 0 ||
-        reconciler_start(daemon->reconciler, err) < 0 || notifications_start(daemon->notifications, err) < 0)
+    if (fill_database(daemon, err) < 0 || open_audit(daemon, err) < 0 ||
+        outside_create_openid(&daemon->settings, daemon->db, daemon->auth, &daemon->server.places, &daemon->openid,
+                              err) < 0 ||
+        outside_create_notifications(&daemon->settings, daemon->db, daemon->auth, &daemon->notifications, err) < 0 ||
+        create_reconciler(daemon, err) < 0 || reconciler_start(daemon->reconciler, err) < 0 ||
+        notifications_start(daemon->notifications, err) < 0 ||
+        outside_start_apps(&daemon->settings, &daemon->server, err) < 0)
         return -1;
     daemon->door.audit = daemon->audit;
     if (door_open(&daemon->door, &daemon->settings, daemon->db, daemon->is_first, &daemon->arena, &daemon->server,
@@ -292,6 +273,7 @@ static void stop(struct daemon *daemon)
         api_server_stop(&daemon->server, DRAIN_MS);
     door_close(&daemon->door);
     door_done(&daemon->server);
+    apps_stop(daemon->server.apps);
     reconciler_stop(daemon->reconciler);
     journal_close(daemon->journal);
     audit_close(daemon->audit);

@@ -60,14 +60,10 @@ static int find_by_token(struct request *req, struct db_conn *conn, const char *
     return rc;
 }
 
-static int find_by_cookie(struct request *req, struct db_conn *conn, const char *cookie,
-                          struct session_subject *out_subject, const char **out_reason, struct error *err)
+// 1 where a browser's session has been used lately, else 0.
+static int check_idle(const struct request *req, struct db_conn *conn, struct session_subject *out_subject,
+                      const char **out_reason, struct error *err)
 {
-    unsigned char hash[SECRET_HASH_SIZE];
-    secret_hash(cookie, hash);
-    int rc = db_find_session_by_cookie(conn, hash, req->arena, out_subject, err);
-    if (rc <= 0)
-        return rc;
     int64_t idle_ms;
     if (security_settings_idle_ms(conn, req->arena, &idle_ms, err) < 0)
         return -1;
@@ -78,6 +74,15 @@ static int find_by_cookie(struct request *req, struct db_conn *conn, const char 
     if (req->received_ms + idle_ms < out_subject->expires_ms)
         out_subject->expires_ms = req->received_ms + idle_ms;
     return 1;
+}
+
+static int find_by_cookie(struct request *req, struct db_conn *conn, const char *cookie,
+                          struct session_subject *out_subject, const char **out_reason, struct error *err)
+{
+    unsigned char hash[SECRET_HASH_SIZE];
+    secret_hash(cookie, hash);
+    int rc = db_find_session_by_cookie(conn, hash, req->arena, out_subject, err);
+    return rc <= 0 ? rc : check_idle(req, conn, out_subject, out_reason, err);
 }
 
 static bool is_read(const struct request *req)
@@ -166,6 +171,13 @@ static int identify(struct request *req, struct db_conn *conn, const struct sess
     return 0;
 }
 
+// A full disk must not sign people out: the last use is then a little stale.
+static void note_use(const struct request *req, const struct session_subject *subject)
+{
+    if (subject->last_used_ms + TOUCH_AFTER_MS < req->received_ms)
+        db_touch_session(req->server->db, subject->session_id, req->received_ms, NULL);
+}
+
 int authenticate(struct request *req, struct error *err)
 {
     struct session_subject subject = {0};
@@ -179,9 +191,8 @@ int authenticate(struct request *req, struct error *err)
     if (rc > 0)
         rc = identify(req, conn, &subject, err);
     db_give_back(req->server->db, conn);
-    // A full disk must not sign people out: the last use is then a little stale.
-    if (rc == 0 && subject.last_used_ms + TOUCH_AFTER_MS < req->received_ms)
-        db_touch_session(req->server->db, subject.session_id, req->received_ms, NULL);
+    if (rc == 0)
+        note_use(req, &subject);
     return rc;
 }
 
@@ -249,5 +260,36 @@ int authenticate_by_cookie(struct request *req, const char *cookie, struct error
     if (rc > 0)
         rc = identify(req, conn, &subject, err);
     db_give_back(req->server->db, conn);
+    return rc;
+}
+
+static int find_by_id(struct request *req, const char *session_uuid, struct session_subject *out_subject,
+                      struct error *err)
+{
+    const char *reason = "unknown or ended session";
+    struct db_conn *conn = db_acquire_for_sign_in(req->server->db);
+    int rc = db_find_session(conn, session_uuid, req->arena, out_subject, err);
+    if (rc > 0 && out_subject->is_browser)
+        rc = check_idle(req, conn, out_subject, &reason, err);
+    if (rc == 0)
+        rc = refuse(req, reason, err);
+    if (rc > 0)
+        rc = identify(req, conn, out_subject, err);
+    db_give_back(req->server->db, conn);
+    return rc;
+}
+
+int authenticate_session(struct request *req, const char *session_uuid, struct error *err)
+{
+    struct session_subject subject = {0};
+    return find_by_id(req, session_uuid, &subject, err);
+}
+
+int authenticate_use_of_session(struct request *req, const char *session_uuid, struct error *err)
+{
+    struct session_subject subject = {0};
+    int rc = find_by_id(req, session_uuid, &subject, err);
+    if (rc == 0)
+        note_use(req, &subject);
     return rc;
 }

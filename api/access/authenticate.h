@@ -17,6 +17,11 @@
 int authenticate(struct request *req, struct error *err);
 // The same for a session that has just been made, whose cookie the request could not bring yet.
 int authenticate_by_cookie(struct request *req, const char *cookie, struct error *err);
+// The same for a session that is known by its id, and shown to nobody: where something else stands for it. req is new
+// and has server, arena, received_ms, remote_address, id, and a peer for a session by the machine's socket.
+int authenticate_session(struct request *req, const char *session_uuid, struct error *err);
+// The same, and it counts as use of the session.
+int authenticate_use_of_session(struct request *req, const char *session_uuid, struct error *err);
 
 // Asks again, for an answer that goes on while things change. True where the caller would be let in with the very
 // rights he came with; else req->caller is from now on what he is now: with other rights, or with none.

@@ -24,9 +24,10 @@ MAY_INCLUDE = {
     "backends": {"supervisor", "model", "base"},
     "journal": {"form", "scheduler", "model", "base"},
     "reconciler": {"journal", "scheduler", "form", "backends", "db", "model", "base"},
-    "api": {"db", "reconciler", "form", "model", "base"},
+    "apps": {"base"},
+    "api": {"apps", "db", "reconciler", "form", "model", "base"},
     "cli": {"base"},
-    "daemon": {"api", "reconciler", "journal", "backends", "scheduler", "db", "model", "base"},
+    "daemon": {"apps", "api", "reconciler", "journal", "backends", "scheduler", "db", "model", "base"},
 }
 # Rooms in rooms, the lowest floor first; "." is the room's own folder. Rooms of one floor may include each other.
 FLOORS = {
