@@ -43,7 +43,7 @@ FLOORS = {
         {"kubernetes/streams", "kubernetes/metrics"},
         {"kubernetes"},
     ],
-    "cli": [{"."}, {"submit"}, {"commands"}],
+    "cli": [{"."}, {"pod"}, {"submit"}, {"commands"}],
     "reconciler": [{"."}, {"world", "serving"}, {"turn", "check"}, {"outcome"}],
     "api": [
         {"."},

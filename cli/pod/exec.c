@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/follow.h"
-#include "cli/session.h"
+#include "cli/pod/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>

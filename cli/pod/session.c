@@ -1,4 +1,4 @@
-#include "cli/session.h"
+#include "cli/pod/session.h"
 
 #include "base/error.h"
 #include "cli/frames.h"

@@ -3,7 +3,7 @@
 // the server's key is made for the connection, and the client's for the login; neither is asked about.
 #include "base/error.h"
 #include "cli/command.h"
-#include "cli/session.h"
+#include "cli/pod/session.h"
 
 #include <errno.h>
 #include <fcntl.h>
