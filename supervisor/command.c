@@ -37,6 +37,18 @@ static _Noreturn void fail(int failure_fd, const char *what)
     _exit(127);
 }
 
+// Names the program; its name is the user's, and goes into a line of text.
+static _Noreturn void fail_command(int failure_fd, const char *name)
+{
+    struct failure failure = {.code = errno};
+    snprintf(failure.what, sizeof(failure.what), "command %s", name);
+    for (char *at = failure.what; *at; at++)
+        if (*at < ' ' || *at > '~')
+            *at = '?';
+    (void)!write(failure_fd, &failure, sizeof(failure));
+    _exit(127);
+}
+
 static void tell_stage(int failure_fd, const char *what)
 {
     struct failure stage = {.code = 0};
@@ -243,7 +255,7 @@ static _Noreturn void run_child(const struct command_options *options, enum comm
     command_reset_signals();
     environ = (char **)environment_of(options, part); // also where the command is looked for
     execvp(argv[0], argv);
-    fail(failure_fd, "command");
+    fail_command(failure_fd, argv[0]);
 }
 
 // A file system that does not answer may hold up the child for ever, with whatever it looks at. False: it was killed.

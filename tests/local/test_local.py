@@ -126,7 +126,8 @@ def test_a_failure_says_how(local, script, reason, message):
     "spec, message",
     [
         ({}, "no command"),
-        ({"command": "/no/such/program"}, "No such file"),
+        ({"command": "/no/such/program"}, "command /no/such/program: No such file"),
+        ({"command": "'/no/such\nended 1'"}, "command /no/such?ended 1: No such file"),
         ({"command": "true", "workingDir": "/no/such/folder"}, "No such file"),
         (
             {"command": "true", "environmentVariables": [{"name": "KEY", "secret": {"name": "s", "key": "k"}}]},
