@@ -34,7 +34,12 @@ static const char POD_SCRIPT[] =
     "  [ -e \"$file\" ] && wrapper=$file\n"
     "done\n"
     "[ \"$wrapper\" ] || lacks libnss_wrapper.so libnss-wrapper\n"
-    "folder=$(mktemp -d \"${TMPDIR:-/tmp}/prorata-ssh-XXXXXXXX\") || exit 1\n"
+    // What a session has left that was killed, the next one puts away.
+    "for old in \"${TMPDIR:-/tmp}\"/prorata-ssh-*; do\n"
+    "  pid=${old##*/prorata-ssh-}\n"
+    "  [ -d \"$old\" ] && ! kill -0 \"${pid%%-*}\" 2>/dev/null && rm -rf \"$old\"\n"
+    "done\n"
+    "folder=$(mktemp -d \"${TMPDIR:-/tmp}/prorata-ssh-$$-XXXXXXXX\") || exit 1\n"
     "trap : HUP TERM\n" // its children end by them; it stays to put the folder away
     "printf '%s\\n' \"$1\" >\"$folder/keys\"\n"
     "export -p >\"$folder/environment\"\n"

@@ -57,9 +57,9 @@ def test_no_input_at_all_is_an_end_too(job):
     assert pipe(job, "/bin/sh", "-c", "cat; echo over") == b"over\n"
 
 
-def test_a_hundred_megabytes_come_back_as_they_went(job):
+def test_many_megabytes_come_back_as_they_went(job):
     block = hashlib.shake_256(b"seed").digest(1 << 20)
-    data = b"".join(bytes([number]) + block[1:] for number in range(100))
+    data = b"".join(bytes([number]) + block[1:] for number in range(16))
     assert hashlib.sha256(pipe(job, "cat", data=data)).digest() == hashlib.sha256(data).digest()
 
 

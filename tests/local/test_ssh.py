@@ -93,8 +93,10 @@ def test_the_key_is_the_logins_and_nobody_elses_to_read(client):
 def test_an_entry_is_audited_and_nothing_is_left(machine, job, client, folder):
     assert through(client, "ssh", "job.prorata", "ls -d /tmp/prorata-ssh-*").stdout
     assert [event for event in events_of(machine, job) if event.endswith("runs /bin/sh in a pod of job")]
-    left = ["exec", "job", "--", "/bin/sh", "-c", "ls /tmp | grep -c ^prorata-ssh-; true"]
-    machine.wait_for("all gone", lambda: call(client, PRORATA, *left).stdout == b"0\n")
+    killed = ["exec", "job", "--", "/bin/sh", "-c", "mkdir /tmp/prorata-ssh-$$-killed"]
+    call(client, PRORATA, *killed)
+    look = "ls -d /tmp/prorata-ssh-* | wc -l"
+    machine.wait_for("its own alone", lambda: through(client, "ssh", "job.prorata", look).stdout == b"1\n")
 
 
 def test_it_ends_with_the_pod(machine, job, client):
