@@ -83,6 +83,7 @@ static void show_others(const struct cli *cli)
 // Behind the program's name; a command of several spellings is found by its last word.
 static const char *const EXAMPLES[][3] = {
     {"exec", "exec job -- nvidia-smi", "exec job -i -- tar x < data.tar"},
+    {"open", "open notebook", "open notebook --port 6006 --print"},
     {"ssh", "ssh job", "ssh job -- nvidia-smi"},
     {"ssh-config", "ssh-config >>~/.ssh/config", "ssh-config -p team-a"},
     {"run", "run -g 1 -- python train.py", "run -g 2 --venv .venv --env-from-shell -- python train.py --epochs 3"},

@@ -94,6 +94,8 @@ static enum error_code code_of_status(long status)
         return ERROR_NOT_FOUND;
     case 409:
         return ERROR_CONFLICT;
+    case 501:
+        return ERROR_LATER;
     default:
         return status >= 500 ? ERROR_UNAVAILABLE : ERROR_INVALID;
     }

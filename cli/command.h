@@ -204,6 +204,7 @@ int run_workload_resume(struct cli *cli, struct error *err);
 int run_workload_logs(struct cli *cli, struct error *err);
 int run_workload_bash(struct cli *cli, struct error *err);
 int run_workload_exec(struct cli *cli, struct error *err);
+int run_workload_open(struct cli *cli, struct error *err);
 int run_workload_port_forward(struct cli *cli, struct error *err);
 int run_ssh(struct cli *cli, struct error *err);
 int run_ssh_config(struct cli *cli, struct error *err);

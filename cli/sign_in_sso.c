@@ -1,6 +1,7 @@
 // login sso: signs in at the server's identity provider with a browser. With a display the browser is opened here and
 // its answer comes to a listener on 127.0.0.1; without one the person opens the address anywhere and copies a code.
 #include "base/error.h"
+#include "cli/browser.h"
 #include "cli/command.h"
 
 #include <arpa/inet.h>
@@ -60,17 +61,6 @@ static int listen_here(int *out_fd, int *out_port, struct error *err)
     *out_fd = fd;
     *out_port = ntohs(address.sin_port);
     return 0;
-}
-
-static void open_browser(const char *url)
-{
-    pid_t child = fork();
-    if (child != 0)
-        return; // where it fails the address stands on the terminal
-    if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
-        _exit(1);
-    execlp("xdg-open", "xdg-open", url, (char *)NULL);
-    _exit(1);
 }
 
 // The value of a parameter in a request line, in the arena; NULL: not there. The server escapes nothing in these.
@@ -148,7 +138,7 @@ static int by_browser(struct cli *cli, const struct secrets *secrets, const char
     *out_uri = arena_printf(&cli->arena, "http://127.0.0.1:%d/done", port);
     const char *url = begin_url(cli, *out_uri, secrets);
     fprintf(stderr, "A browser opens. Where it does not, open this address on this machine:\n\n%s\n\n", url);
-    open_browser(url);
+    browser_open(url);
     int rc = wait_for_code(cli, listener, secrets, out_code, err);
     close(listener);
     return rc;

@@ -29,6 +29,12 @@ static const struct flag FORWARD_FLAGS[] = {
     {0},
 };
 
+static const struct flag OPEN_FLAGS[] = {
+    {"port", NULL, 0, FLAG_TEXT, "N", "this one of its exposed URLs; else the first"},
+    {"print", NULL, 0, FLAG_SWITCH, "", "print the address, and open no browser"},
+    {0},
+};
+
 static const struct flag RUN_FLAGS[] = {
     {"env-from-shell", NULL, 0, FLAG_SWITCH, "", "with this shell's variables, but for the session's own and secrets"},
     {"conda", NULL, 0, FLAG_TEXT, "NAME", "in this conda environment"},
@@ -54,6 +60,7 @@ TABLES(WITH_EXPLAIN, PROJECT_FLAGS, DESCRIBE_FLAGS, EXPLAIN_FLAGS);
 TABLES(WITH_LOGS, PROJECT_FLAGS, LOG_FLAGS);
 TABLES(WITH_EXEC, PROJECT_FLAGS, EXEC_FLAGS);
 TABLES(WITH_FORWARD, PROJECT_FLAGS, FORWARD_FLAGS);
+TABLES(WITH_OPEN, PROJECT_FLAGS, OPEN_FLAGS);
 TABLES(WITH_DELETE, PROJECT_FLAGS, DELETE_FLAGS);
 TABLES(WITH_SUBMIT, PROJECT_FLAGS, SUBMIT_FLAGS);
 TABLES(WITH_RUN, PROJECT_FLAGS, RUN_FLAGS, SUBMIT_FLAGS);
@@ -79,6 +86,14 @@ TABLES(WITH_RECEIPTS, PROJECT_FLAGS, FORM_FLAGS, RECEIPT_FLAGS);
          false,                                                                                         \
          "NAME [LOCAL:]REMOTE... [--pod P]",                                                            \
          "reach ports of a running pod from here"},                                                     \
+        {words_ "open",                                                                                 \
+         run_workload_open,                                                                             \
+         NEEDS_SERVER,                                                                                  \
+         &kind_,                                                                                        \
+         WITH_OPEN,                                                                                     \
+         false,                                                                                         \
+         "NAME [--port N] [--print]",                                                                   \
+         "an exposed URL of it, in the browser"},                                                       \
     {                                                                                                   \
         words_ "attach", run_workload_attach, NEEDS_SERVER, &kind_, WITH_EXEC, false, "NAME [--pod P]", \
             "its output, from now on"                                                                   \
