@@ -57,11 +57,12 @@ static void begin_body(struct buffer *body, const char *title, const char *sente
     buffer_text(body, "</p>");
 }
 
+// strict-origin: with no-referrer a browser names no origin in the question's POST, which is then refused.
 static void end_body(struct buffer *body, int status, int reload_s, struct buffer *out)
 {
     buffer_printf(out,
                   "HTTP/1.1 %d %s\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: %zu\r\n"
-                  "Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nX-Content-Type-Options: nosniff\r\n"
+                  "Cache-Control: no-store\r\nReferrer-Policy: strict-origin\r\nX-Content-Type-Options: nosniff\r\n"
                   "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; "
                   "frame-ancestors 'none'; base-uri 'none'\r\nConnection: close\r\n",
                   status, reason_of(status), body->length);

@@ -192,6 +192,7 @@ def test_a_code_is_good_once_and_for_who_says_yes(machine, ann):
     stranger = Browser(machine)
     question = stranger.request("GET", target)
     assert question.status == 200 and b"ann@example.org" in question.text and not stranger.cookies
+    assert question.headers["Referrer-Policy"] == "strict-origin", "with no-referrer a browser posts Origin: null"
     assert "frame-ancestors 'none'" in question.headers["Content-Security-Policy"]
     for origin in ("http://evil.example", "null", None):
         headers = {"Origin": origin} if origin else {}
