@@ -7,6 +7,7 @@ import { WORDS } from "./words";
 
 export const connection = signal({ lost: false, seen: Date.now() }); // lost: the last call got no answer at all
 export const signedOut = signal(false); // true: a call was answered 401; the frame opens the sign-in dialog
+export const leaving = signal<Promise<unknown> | null>(null); // signing out; ends when the server has answered
 
 /** How long a call may take. */
 export const TIMEOUT_S = 10;
@@ -73,11 +74,33 @@ function headersOf(method: string, { body, accept = "application/json" }: Call) 
   return headers;
 }
 
+const reads = new Set<AbortController>(); // on their way
+
+/** Signs out by `request`. Reads would be answered 401 from now on: those on their way are called off, and none begins. */
+export async function leave<T>(request: () => Promise<T>) {
+  const answered = request();
+  leaving.value = answered;
+  for (const read of reads) read.abort();
+  try {
+    return await answered;
+  } finally {
+    leaving.value = null;
+  }
+}
+
+// What a read says that signing out ended: after it, when no page is there to show it.
+async function unread(url: string) {
+  await leaving.peek()?.catch(() => {});
+  return new ApiError(401, { message: WORDS.signInAgain }, url);
+}
+
 // Sends it; throws an ApiError where no answer comes in time, and what `abort` says where it was called off.
 async function send(method: string, url: string, options: Call) {
   const { body, signal: abort } = options;
+  if (leaving.peek()) throw await unread(url);
   const timeout = AbortSignal.timeout(TIMEOUT_S * 1000);
   const stop = new AbortController();
+  if (method === "GET") reads.add(stop);
   timeout.addEventListener("abort", () => stop.abort(timeout.reason), { once: true });
   abort?.addEventListener("abort", () => stop.abort(abort.reason), { once: true });
   try {
@@ -90,10 +113,13 @@ async function send(method: string, url: string, options: Call) {
     });
   } catch (cause) {
     if (abort?.aborted) throw cause;
+    if (leaving.peek()) throw await unread(url);
     if (!timeout.aborted) lose(true);
     const error = new ApiError(0, { message: timeout.aborted ? WORDS.noAnswer(TIMEOUT_S) : WORDS.unreachable }, url);
     error.late = timeout.aborted;
     throw error;
+  } finally {
+    reads.delete(stop);
   }
 }
 

@@ -2,7 +2,7 @@
 // that wins the lock reads GET /api/v1/events/stream and passes events on to the others. An event says what changed, not
 // the new content; who shows it asks again. Without a stream every page asks every 5 seconds, hidden ones every 30.
 import { signal } from "@preact/signals";
-import { connection, get, signedOut } from "./api";
+import { connection, get, leaving, signedOut } from "./api";
 import { session } from "./session";
 
 export const stream = signal<State>("starting"); // starting, live, polling
@@ -109,6 +109,13 @@ function read() {
     lastEvent ||= String(session.peek().who?.revision ?? "");
     const source = new EventSource("/api/v1/events/stream" + (lastEvent && `?lastEventId=${lastEvent}`));
     let gap: ReturnType<typeof setTimeout> | 0 = 0;
+    const end = () => {
+      clearTimeout(gap);
+      source.close();
+      left();
+      done();
+    };
+    const left = leaving.subscribe(answer => answer && end());
     source.addEventListener("open", () => {
       clearTimeout(gap);
       gap = 0;
@@ -130,8 +137,7 @@ function read() {
     });
     source.addEventListener("error", () => {
       if (source.readyState === EventSource.CLOSED) {
-        clearTimeout(gap);
-        done();
+        end();
       } else if (!gap) {
         gap = setTimeout(() => tell({ state: "polling" }), 4000);
         look(); // a break may be the end of the connection, which is to be said at once
@@ -140,13 +146,15 @@ function read() {
   });
 }
 
+const signedIn = () => session.peek().state === "in" && !leaving.peek();
+
 // Is the server there, and are we still signed in?
-const look = () => get("/api/v1/session").catch(() => {});
+const look = async () => signedIn() && get("/api/v1/session").catch(() => {});
 
 async function lead() {
   for (let pause = 1000; ; pause = Math.min(30000, pause * 2)) {
     const began = Date.now();
-    if (!signedOut.peek()) {
+    if (signedIn() && !signedOut.peek()) {
       await read();
       await look();
     }

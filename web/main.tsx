@@ -80,7 +80,8 @@ function App() {
   const closed = state === "in" && Boolean(who?.mustChangePassword);
   const framed = useRef(false);
   useEffect(() => {
-    if (state === "out" && path !== "/sign-in")
+    if (state === "out" && location.pathname !== "/sign-in")
+      // who signed out is there before this effect runs
       go("/sign-in?from=" + encodeURIComponent(location.pathname + location.search), { replace: true });
     if (state === "in" && path === "/sign-in") go(landing(query.from), { replace: true });
     else if (state === "in" && path === "/" && home() !== "/" && isFresh()) go(home(), { replace: true });

@@ -91,9 +91,8 @@ export function home() {
   return `/workloads?f=submittedBy==${encodeURIComponent(session.value.who?.name ?? "")}`;
 }
 
-// Where to go after signing in: to the page that was asked for, if it is one of ours.
-export const landing = (from?: string) =>
-  from?.startsWith("/") && !from.startsWith("//") && from !== "/" ? from : home();
+// Where to go after signing in: to the page that was asked for, if it is one of ours and not the sign-in page.
+export const landing = (from?: string) => (/^\/(?!\/|sign-in\b|$)/.test(from ?? "") ? from! : home());
 
 // Is `path` this page or below it?
 export const isCurrent = (page: NavPage, path: string) =>

@@ -1,6 +1,6 @@
 // Who is signed in, what they may do, and the scope they look at. The session itself is a cookie that scripts can't see.
 import { signal } from "@preact/signals";
-import { ApiError, get, post, signedOut } from "./api";
+import { ApiError, get, leave, post, signedOut } from "./api";
 import { useAccount } from "./prefs";
 import type { Session } from "./types";
 import { WORDS } from "./words";
@@ -68,7 +68,9 @@ export async function changePassword(currentPassword: string, newPassword: strin
 
 // Who came from an identity provider is signed out there too.
 export async function signOut() {
-  const answer = await post("/api/v1/authentication/openid/sign-out", undefined, { quiet401: true }).catch(() => null);
+  const answer = await leave(() =>
+    post("/api/v1/authentication/openid/sign-out", undefined, { quiet401: true }).catch(() => null),
+  );
   temporary = "";
   if (answer?.url) {
     location.assign(answer.url);

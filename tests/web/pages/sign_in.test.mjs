@@ -215,6 +215,48 @@ test("a password that is reset while a form is filled in: the form stays below b
 
 const settled = page => page.locator(".verdict-box:not([aria-busy])").waitFor();
 // [what is expected, the walk]: the browser's console tells whoever looks into it of true faults alone.
+test("who signs out is asked for nothing more: reads on their way are called off, and the stream ends", async t => {
+  const { page, troubles, context } = await open(browser, server.url);
+  t.after(() => context.close());
+  await page.addInitScript(() => {
+    window.streams = [];
+    window.EventSource = class extends window.EventSource {
+      constructor(...given) {
+        super(...given);
+        window.streams.push(this);
+      }
+    };
+  });
+  await signIn(page, server.url);
+  await page.waitForFunction(() => window.streams.some(s => s.readyState === EventSource.OPEN));
+  // Every read of the next page waits until the server has ended the session.
+  let asked = 0, end;
+  const ended = new Promise(done => (end = done));
+  await page.route("**/api/v1/**", async route => {
+    if (route.request().method() === "GET") {
+      asked++;
+      await ended;
+    }
+    await route.continue().catch(() => {}); // called off
+  });
+  await page.click("nav a[href='/nodes']");
+  await page.waitForURL("**/nodes");
+  await page.click(".account button");
+  await page.getByRole("menuitem", { name: "Sign out" }).click();
+  await page.waitForSelector("#username");
+  end();
+  assert.equal(page.url(), server.url + "/sign-in", "who signed out is led to no page that they left");
+  assert.ok(asked > 0);
+  assert.ok(await page.evaluate(() => window.streams.every(s => s.readyState === EventSource.CLOSED)));
+  await page.reload();
+  await page.waitForSelector("#username");
+  assert.deepEqual(troubles.errors, []);
+  await page.goto(server.url + "/sign-in?from=/sign-in"); // leads to no circle
+  await enter(page, ADMIN, PASSWORD);
+  await page.waitForSelector(".account button");
+  await page.waitForFunction(() => window.streams.some(s => s.readyState === EventSource.OPEN));
+});
+
 const EXPECTED = [
   ["a first visit, signing in, and what is there after signing out", async page => {
     await page.goto(server.url + "/");
