@@ -93,11 +93,11 @@ static int answer_session(struct request *req, struct response *res, struct erro
     }
     access_permissions(caller, &permissions);
     timestamp_format(caller->expires_ms, expires);
-    json_t *answer = json_pack("{s:s, s:s, s:s, s:s, s:b, s:I, s:o, s:o, s:o}", "subjectType",
+    json_t *answer = json_pack("{s:s, s:s, s:s, s:s, s:b, s:I, s:b, s:o, s:o, s:o}", "subjectType",
                                is_person ? "user" : "service-account", "subjectId", caller->subject_uuid, "name",
                                caller->name, "expiresAt", expires, "mustChangePassword", caller->must_change_password,
-                               "revision", (json_int_t)revision, "permissions", permission_set_to_json(&permissions),
-                               "roles", roles, "counts", counts);
+                               "revision", (json_int_t)revision, "opensUrls", req->server->apps != NULL, "permissions",
+                               permission_set_to_json(&permissions), "roles", roles, "counts", counts);
     if (is_person)
         json_object_set_new(answer, "isLocal", json_boolean(user.is_local));
     return response_json(res, answer);

@@ -134,7 +134,7 @@ def test_an_excluded_item_asks_for_nothing(machine):
         ({"exposedUrls": [{"container": 23456, "url": "https://a.example"}]}, "spec.exposedUrls[0].url is shown"),
         (
             {"exposedUrls": [{"container": 23456, "authorizationType": "authenticatedUsers"}]},
-            "spec.exposedUrls[0].authorizationType is not checked",
+            "spec.exposedUrls[0].authorizationType counts for addresses of --apps-listen alone: at the port itself",
         ),
         ({"security": {"allowPrivilegeEscalation": True}}, "spec.security.allowPrivilegeEscalation is never granted"),
         ({"security": {"readOnlyRootFilesystem": True}}, "spec.security.readOnlyRootFilesystem is not kept"),

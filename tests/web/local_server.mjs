@@ -10,12 +10,12 @@ import { ADMIN, PASSWORD } from "./real_server.mjs";
 const PRORATA = process.env.PRORATA ?? join(ROOT, "build/prorata");
 const run = promisify(execFile);
 
-// begin(t) resolves with {url, folder, cli(...words)}.
-export async function begin(t) {
+// begin(t, ...flags) resolves with {url, folder, cli(...words)}.
+export async function begin(t, ...flags) {
   const folder = mkdtempSync(join(tmpdir(), "prorata-local-"));
   chmodSync(folder, 0o755); // pods run as another user, and read the program from here
   const data = join(folder, "data");
-  const server = spawn(PRORATA, ["serve", "--data", data, "--backend", "local", "--local-gpus", "4", "--quick-start", "--listen", "127.0.0.1:0"], { env: { ...process.env, PRORATA_ADMIN_PASSWORD: PASSWORD } });
+  const server = spawn(PRORATA, ["serve", "--data", data, "--backend", "local", "--local-gpus", "4", "--quick-start", "--listen", "127.0.0.1:0", ...flags], { env: { ...process.env, PRORATA_ADMIN_PASSWORD: PASSWORD } });
   t.after(async () => {
     await run(PRORATA, ["stop", "--data", data, "--pods", "--grace", "1s"]);
     rmSync(folder, { recursive: true, force: true });

@@ -4,7 +4,9 @@ import { NONE } from "../format";
 import { Button } from "../parts/button";
 import { Dialog } from "../parts/dialog";
 import { Menu } from "../parts/menu";
-import { toast } from "../parts/toast";
+import { post } from "../api";
+import { toast, toastError } from "../parts/toast";
+import { session } from "../session";
 import type { Workload } from "../types";
 
 type Reached = Pick<Workload, "id" | "name" | "phase" | "externalConnections">;
@@ -23,6 +25,23 @@ const ACCESS: Record<string, string> = {
   authenticatedUsers: "Who is signed in",
   authorizedUsersOrGroups: "Some people or groups",
 };
+type Connection = NonNullable<Reached["externalConnections"]>[number];
+// An exposed URL without an address of its own: the server gives one where it opens any.
+const canOpen = (c: Connection) =>
+  session.value.who?.opensUrls === true && c.connectionType === "ExternalUrl" && !c.url && !!c.containerPort;
+// The tab opens at the click: browsers let none open once the answer has come. It learns nothing of this one.
+async function openPort(w: Reached, port?: number) {
+  const tab = window.open("", "_blank");
+  if (tab) tab.opener = null;
+  try {
+    const { url = "" } = await post(`/api/v1/workloads/${w.id}/open`, { port });
+    if (!tab) throw new Error("The browser let no tab open.");
+    if (isWeb(url)) tab.location.replace(url);
+  } catch (error) {
+    tab?.close();
+    toastError(error);
+  }
+}
 const copy = (text: string) => navigator.clipboard?.writeText(text).then(() => toast("Copied."));
 
 /** How many there are; a click lists them. */
@@ -51,7 +70,16 @@ export function Connect({ workload: w }: { workload: Workload }) {
       small
       icon="play"
       text="Connect"
-      items={[...tools.map(c => ({ label: [nameOf(c), c.url].filter(Boolean).join(": "), href: c.url })), all]}
+      items={[
+        ...tools.map(c => ({ label: [nameOf(c), c.url].filter(Boolean).join(": "), href: c.url })),
+        ...listOf(w)
+          .filter(canOpen)
+          .map(c => ({
+            label: [nameOf(c), `port ${c.containerPort}`].filter(Boolean).join(": "),
+            onClick: () => void openPort(w, c.containerPort),
+          })),
+        all,
+      ]}
     />
   );
 }
@@ -91,6 +119,11 @@ export function Connections() {
                     <a href={c.url} target="_blank" rel="noopener noreferrer">
                       Connect
                     </a>
+                  )}
+                  {canOpen(c) && w.phase === "Running" && (
+                    <Button small kind="quiet" onClick={() => openPort(w, c.containerPort)}>
+                      Connect
+                    </Button>
                   )}
                 </td>
               </tr>
