@@ -5,7 +5,7 @@ const names = list => Object.fromEntries(list.split(" ").map(name => [name, "rea
 const browser = names(
   "window document location navigator localStorage sessionStorage performance console fetch Event MouseEvent " +
     "KeyboardEvent PerformanceObserver requestAnimationFrame setTimeout clearTimeout setInterval getComputedStyle " +
-    "getSelection scrollTo innerWidth innerHeight Image",
+    "getSelection scrollTo innerWidth innerHeight Image EventSource",
 );
 const node = names("process console URL URLSearchParams Buffer setTimeout clearTimeout fetch globalThis");
 

@@ -83,9 +83,19 @@ def test_of_many_at_once_one_is_carried_out(server):
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: send(server, TRAININGS, body, "k"), range(24)))
     assert {answer.status for answer in answers} <= {202, 409}
-    assert len({answer.body for answer in answers if answer.status == 202}) == 1
+    # An answer that is not kept yet is read again: what the workload is doing by then may differ, and nothing else.
+    made = [{**answer.json, "actualPhase": ""} for answer in answers if answer.status == 202]
+    assert made and all(one == made[0] for one in made), made
     assert all("carried out" in answer.json["message"] for answer in answers if answer.status == 409)
     assert count(server) == 1
+
+
+def test_a_submission_whose_answer_was_not_kept_is_read_again(server):
+    first = send(server, TRAININGS, training(server), "k").json
+    with sqlite3.connect(server.data / "prorata.db") as db:
+        assert db.execute("UPDATE idempotency_keys SET status = 0, answer = ''").rowcount == 1
+    again = send(server, TRAININGS, training(server), "k")
+    assert again.status == 202 and {**again.json, "actualPhase": ""} == {**first, "actualPhase": ""}, again
 
 
 def test_an_answer_that_was_not_kept_is_read_again(server):
