@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char PATH_BEGIN[] = "/w/";
-
 int app_domain_parse(const char *option, const char *host, struct app_domain *out, struct error *err)
 {
     bool has_scheme = option && (strncmp(option, "http://", 7) == 0 || strncmp(option, "https://", 8) == 0);
@@ -52,7 +50,7 @@ static bool read_place(const char *text, size_t length, char separator, struct a
 bool app_place_of(const struct app_domain *domain, const struct head *head, struct app_place *out)
 {
     struct head_text at = domain->is_host_each ? head->host : head->target;
-    const char *begin = domain->is_host_each ? "w-" : PATH_BEGIN;
+    const char *begin = domain->is_host_each ? "w-" : APP_PATH_BEGIN;
     size_t skip = strlen(begin), length;
     if (at.length < skip || memcmp(at.data, begin, skip) != 0)
         return false;
@@ -79,7 +77,7 @@ void app_path(const struct app_domain *domain, const struct app_place *place, ch
     if (domain->is_host_each)
         snprintf(out, APP_PATH_SIZE, "/");
     else
-        snprintf(out, APP_PATH_SIZE, "%s%s/%u/", PATH_BEGIN, place->workload, place->port);
+        snprintf(out, APP_PATH_SIZE, APP_PATH_BEGIN "%s/%u/", place->workload, place->port);
 }
 
 void app_address(const struct app_domain *domain, const struct app_place *place, char out[APP_ADDRESS_SIZE])

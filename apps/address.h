@@ -16,6 +16,7 @@ enum {
     APP_PATH_SIZE = 64,
     APP_ADDRESS_SIZE = 512
 };
+#define APP_PATH_BEGIN "/w/" // of a path each: ID/PORT/ follows
 #define APP_SIGN_IN_PATH "/_prorata/open"
 
 struct app_place {

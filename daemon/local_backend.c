@@ -1,5 +1,6 @@
 #include "daemon/local_backend.h"
 
+#include "apps/address.h"
 #include "backends/local/devices/nvml.h"
 #include "backends/local/local.h"
 #include "backends/local/machine.h"
@@ -185,6 +186,19 @@ static int read_part_of_disk(const char *name, const char *text, const char *pat
     return 0;
 }
 
+// What local_options.app_path says.
+static int read_app_path(const struct settings *settings, const char **out_path, struct error *err)
+{
+    struct app_domain domain;
+    if (!settings->apps_listen)
+        return 0;
+    if (app_domain_parse(settings->apps_domain, settings->apps_listen, &domain, err) < 0)
+        return -1;
+    if (!domain.is_host_each)
+        *out_path = APP_PATH_BEGIN;
+    return 0;
+}
+
 int local_backend_create(const struct backend_site *site, struct backend *out_backend, struct error *err)
 {
     const struct settings *settings = site->settings;
@@ -212,6 +226,8 @@ int local_backend_create(const struct backend_site *site, struct backend *out_ba
                          options.supervisor);
     options.places = site->places;
     options.inference_address = settings->local_inference_address;
+    if (read_app_path(settings, &options.app_path, err) < 0)
+        return -1;
     options.unkillable_ms = (int64_t)(settings->local_unkillable_s * 1000);
     if (local_users_choose(settings, site->db, site->is_first, arena, &options.users, err) < 0)
         return -1;

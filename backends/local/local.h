@@ -48,6 +48,7 @@ struct local_options {
     struct log_bounds logs;
     int64_t home_project;          // bytes that a project's homes may take before it gets nothing new; 0: any
     const char *inference_address; // HOST:FIRST-LAST, of inferences
+    const char *app_path;          // what browsers reach a port by, before ID/PORT/; NULL: by /
     struct place_book *places;     // outlives the backend; NULL: there are no figures
     int64_t unkillable_ms;         // how long beyond the grace a process may take to end
     int64_t disk_reserve;          // bytes that logs leave free, or a twentieth of the disk where that is less

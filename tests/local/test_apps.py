@@ -8,7 +8,7 @@ import socket
 import pytest
 from browsers import Browser, free_port, invite, listener_of, say, serve
 from people import make_person
-from pods import pods_of, processes_of, submit
+from pods import pods_of, processes_of, submit, wait_log
 
 RESEARCHER = "L1 researcher"
 
@@ -288,3 +288,20 @@ def test_a_host_each(start):
     connection, head = browser.websocket("/", host=host, origin=f"http://{other}")
     connection.close()
     assert head.startswith(b"HTTP/1.1 403")
+
+
+@pytest.mark.parametrize(
+    ("flags", "path"),
+    [
+        (["--apps-listen", "127.0.0.1:0"], "/w/{}/8888/"),
+        (["--apps-listen", "127.0.0.1:0", "--apps-domain", "*.localhost"], "/"),
+        ([], "/"),
+    ],
+)
+def test_a_tool_reads_the_path_that_browsers_reach_it_by(start, flags, path):
+    """Of the first exposed URL; a command may name it, as `jupyter lab --ServerApp.base_url=$(PRORATA_APP_PATH)`."""
+    server = start(*flags)
+    urls = {"exposedUrls": [{"container": 8888}, {"container": 8889}]}
+    workload = submit(server, "job", "echo path=$PRORATA_APP_PATH words=$(PRORATA_APP_PATH).", gpus=0, spec=urls)
+    own = path.format(workload)
+    wait_log(server, workload, f"path={own} words={own}.")

@@ -108,6 +108,8 @@ json_t *kube_environment(const struct backend_pod *pod, const json_t *spec, int6
     set_field(list, "NODE_NAME", "spec.nodeName");
     kube_environment_set_number(list, "JOB_COMPLETION_INDEX", pod->index);
     kube_environment_set(list, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+    if (json_array_size(json_object_get(spec, "exposedUrls")))
+        kube_environment_set(list, "PRORATA_APP_PATH", "/"); // the Service and port-forward change no path
     if (json_is_true(json_object_get(spec, "createHomeDir")))
         kube_environment_set(list, "HOME", HOME_FOLDER);
     if (kube_is_inference(pod))

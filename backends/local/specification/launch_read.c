@@ -55,6 +55,19 @@ static void set_share(struct variables *variables, const struct local_options *o
         variables_set(variables, "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT", limits);
 }
 
+// For tools that must know the path which browsers reach them by: the first exposed URL's.
+static void set_app_path(struct variables *variables, const char *begin, const struct backend_pod *pod,
+                         const json_t *spec)
+{
+    const json_t *url = json_array_get(json_object_get(spec, "exposedUrls"), 0);
+    json_int_t port = json_integer_value(json_object_get(url, "container"));
+    const char *path = "/";
+    if (begin)
+        path = arena_printf(variables->arena, "%s%s/%" JSON_INTEGER_FORMAT "/", begin, pod->workload_uuid, port);
+    if (port > 0)
+        variables_set(variables, "PRORATA_APP_PATH", path);
+}
+
 static bool is_inference(const struct backend_pod *pod)
 {
     return pod->workload_type && strcmp(pod->workload_type, "Inference") == 0;
@@ -218,6 +231,7 @@ static int read_spec(const struct local_options *options, const struct distribut
                        volumes_variable_count(&out->volumes),
                    arena);
     set_ours(&variables, options, pod, out);
+    set_app_path(&variables, options->app_path, pod, spec);
     distributed_set(distributed, &variables);
     volumes_set(&out->volumes, &variables);
     char *machine[MACHINE_VARIABLES];

@@ -29,6 +29,7 @@ def test_a_specification_reaches_the_pod(server, kube):
                 {"name": "RANK", "value": "0"},
                 {"name": "KEY", "secret": {"name": "team-key", "key": "token"}},
             ],
+            "exposedUrls": [{"container": 8888}],
             "security": {"runAsUid": 1000, "runAsGid": 1000},
             "storage": {
                 "nfs": [{"name": "data", "server": "nfs.example.com", "path": "/export", "mountPath": "/data"}]
@@ -45,6 +46,7 @@ def test_a_specification_reaches_the_pod(server, kube):
     variables = {item["name"]: item for item in container["env"]}
     assert variables["KEY"]["valueFrom"] == {"secretKeyRef": {"name": "team-key", "key": "token"}}
     assert variables["RUNAI_JOB_NAME"]["value"] == "job"
+    assert variables["PRORATA_APP_PATH"]["value"] == "/"
     assert container["securityContext"] == {"runAsUser": 1000, "runAsGroup": 1000}
     assert {mount["mountPath"] for mount in container["volumeMounts"]} == {"/data", "/dev/shm"}
     assert {item["key"] for item in spec["tolerations"]} >= {"team", "nvidia.com/gpu"}
