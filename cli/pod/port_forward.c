@@ -266,14 +266,20 @@ static void *bring_input(void *context)
     }
 }
 
+// The close of it is a reset: without one a far end that was never reached looks like one that said nothing.
+static void mark_lost(int fd)
+{
+    struct linger at_once = {.l_onoff = 1};
+    (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+}
+
 // The near end learns whether the far one ended, or was lost.
 static void end_near(struct connection *connection)
 {
     struct timeval patience = {.tv_sec = LINGER_S};
-    struct linger at_once = {.l_onoff = 1};
     (void)setsockopt(connection->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     if (!connection->is_over || atomic_load(&connection->is_broken)) {
-        (void)setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+        mark_lost(connection->fd);
         (void)shutdown(connection->fd, SHUT_RD);
     } else {
         (void)shutdown(connection->fd, SHUT_WR);
@@ -313,8 +319,10 @@ static void *run_connection(void *context)
     struct error err = {0};
     arena_init(&connection->arena);
     arena_init(&connection->up_arena);
-    if (open_clients(connection, &err) < 0 || open_session(connection, &err) < 0 || carry(connection, &err) < 0)
+    if (open_clients(connection, &err) < 0 || open_session(connection, &err) < 0 || carry(connection, &err) < 0) {
         fprintf(stderr, "port %u: %s\n", (unsigned)connection->port, err.message);
+        mark_lost(connection->fd);
+    }
     close(connection->fd);
     client_close(&connection->down);
     client_close(&connection->up);
@@ -342,6 +350,7 @@ static void start_connection(struct forward *forward, int fd, uint16_t port)
         return;
     }
     fprintf(stderr, "port %u: no thread for a connection\n", (unsigned)port);
+    mark_lost(fd);
     close(fd);
     free(connection);
     pthread_mutex_lock(&forward->lock);
