@@ -70,10 +70,12 @@ struct operation {
     bool body_required;
     const struct schema *body_schema; // NULL where nothing is said
     int success_status;
-    bool has_conflict; // the document lists 409; elsewhere a name that is taken is a 400
-    bool is_stream;    // holds its thread while it lives: counted and capped
-    bool is_own;       // not Run:ai's: no client of another version calls it
+    bool has_conflict;                // the document lists 409; elsewhere a name that is taken is a 400
+    bool is_stream;                   // holds its thread while it lives: counted and capped
+    bool is_own;                      // not Run:ai's: no client of another version calls it
+    const struct operation *original; // of a path that another release has for it (x-aliases); else NULL
 };
 
-extern const struct operation OPERATIONS[];
+extern const struct operation OPERATIONS[]; // the aliases stand behind the operations
 extern const size_t OPERATION_COUNT;
+extern const size_t ALIAS_COUNT;

@@ -36,7 +36,7 @@ static const char SQL_HAS_ADMINISTRATOR[] =
     "SELECT count(*) FROM access_rules r JOIN users u ON u.email = r.subject_id WHERE r.subject_type = 'user' AND "
     "u.is_local = 1 AND r.role_id = 1 AND r.scope_type IN ('system', 'tenant') AND r.deleted_ms = 0 AND "
     "r.expires_ms = 0";
-static const char SQL_USER_EMAIL[] = "SELECT email FROM users WHERE email = ?";
+static const char SQL_USER_EMAIL[] = "SELECT email FROM users WHERE email = ?1 OR uuid = ?1";
 static const char SQL_CLIENT_ID[] = "SELECT client_id FROM service_accounts WHERE client_id = ?1 OR uuid = ?1 OR name "
                                     "= ?1 ORDER BY client_id = ?1 DESC, uuid = ?1 DESC LIMIT 1";
 static const char SQL_CLUSTER_UUID[] = "SELECT uuid FROM clusters WHERE id = ?";

@@ -32,14 +32,7 @@ static const char SQL_OVER_DEPARTMENT[] =
     "WHERE d.owner_kind = 'department' AND d.owner_id = ? AND d.gpu_deserved_milli IS NOT NULL "
     "GROUP BY d.id HAVING asked > d.gpu_deserved_milli ORDER BY np.name LIMIT 1";
 static const char SQL_READ[] =
-    "SELECT q.owner_id, q.id, q.node_pool_id, np.name, q.rank_name, q.rank, "
-    "q.gpu_deserved_milli, q.gpu_limit_milli, q.gpu_over_quota_weight, q.gpu_fair_share_milli, q.gpu_allocated_milli, "
-    "q.gpu_allocated_non_preemptible_milli, q.gpu_requested_milli, "
-    "q.cpu_deserved_milli, q.cpu_limit_milli, q.cpu_over_quota_weight, q.cpu_fair_share_milli, q.cpu_allocated_milli, "
-    "q.cpu_allocated_non_preemptible_milli, q.cpu_requested_milli, "
-    "q.memory_deserved_bytes, q.memory_limit_bytes, q.memory_over_quota_weight, q.memory_fair_share_bytes, "
-    "q.memory_allocated_bytes, q.memory_allocated_non_preemptible_bytes, q.memory_requested_bytes, q.memory_units "
-    "FROM queues q JOIN node_pools np ON np.id = q.node_pool_id WHERE q.owner_kind = ?1 "
+    "SELECT " QUEUE_COLUMNS " FROM queues q JOIN node_pools np ON np.id = q.node_pool_id WHERE q.owner_kind = ?1 "
     "AND q.owner_id IN (SELECT value FROM json_each(?2)) ORDER BY q.owner_id, q.node_pool_id";
 
 int queues_fill(struct db_conn *conn, int64_t cluster_id, struct error *err)
@@ -158,7 +151,7 @@ static struct queue_resource read_resource(sqlite3_stmt *stmt, int first)
     };
 }
 
-static struct queue read_queue(sqlite3_stmt *stmt, struct arena *arena)
+struct queue queue_from_row(sqlite3_stmt *stmt, struct arena *arena)
 {
     return (struct queue){
         .owner_id = db_column_int(stmt, 0),
@@ -219,7 +212,7 @@ int db_read_queues(struct db_conn *conn, enum org_unit_kind kind, struct org_uni
     size_t at = 0, capacity = 0;
     int rc;
     while ((rc = db_step(conn, stmt, err)) == 1) {
-        struct queue queue = read_queue(stmt, arena);
+        struct queue queue = queue_from_row(stmt, arena);
         while (sorted[at]->id != queue.owner_id) {
             at++;
             capacity = 0;

@@ -5,6 +5,23 @@
 struct arena;
 struct db_conn;
 struct error;
+typedef struct sqlite3_stmt sqlite3_stmt;
+
+// For reads of queues q and their node pools np.
+#define QUEUE_COLUMNS                                                                                        \
+    "q.owner_id, q.id, q.node_pool_id, np.name, q.rank_name, q.rank, "                                       \
+    "q.gpu_deserved_milli, q.gpu_limit_milli, q.gpu_over_quota_weight, q.gpu_fair_share_milli, "             \
+    "q.gpu_allocated_milli, "                                                                                \
+    "q.gpu_allocated_non_preemptible_milli, q.gpu_requested_milli, "                                         \
+    "q.cpu_deserved_milli, q.cpu_limit_milli, q.cpu_over_quota_weight, q.cpu_fair_share_milli, "             \
+    "q.cpu_allocated_milli, "                                                                                \
+    "q.cpu_allocated_non_preemptible_milli, q.cpu_requested_milli, "                                         \
+    "q.memory_deserved_bytes, q.memory_limit_bytes, q.memory_over_quota_weight, q.memory_fair_share_bytes, " \
+    "q.memory_allocated_bytes, q.memory_allocated_non_preemptible_bytes, q.memory_requested_bytes, q.memory_units"
+enum {
+    QUEUE_COLUMN_COUNT = 28
+};
+struct queue queue_from_row(sqlite3_stmt *stmt, struct arena *arena);
 
 // Reads the queues of all these units (of one kind) by one statement.
 int db_read_queues(struct db_conn *conn, enum org_unit_kind kind, struct org_unit *units, size_t count,

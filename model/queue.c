@@ -207,14 +207,28 @@ void queue_write_node_pool(int64_t node_pool_id, const char *name, struct json_w
     json_end_object(json);
 }
 
-void queue_write_json(const struct queue *queue, struct json_writer *json)
+static void write_resources(const struct queue *queue, struct json_writer *json)
 {
     struct resource_form memory = memory_form(queue->memory_units);
-    json_begin_object(json);
-    queue_write_node_pool(queue->node_pool_id, queue->node_pool_name, json);
     write_resource(&queue->gpu, &GPU, NULL, json);
     write_resource(&queue->cpu, &CPU, NULL, json);
     write_resource(&queue->memory, &memory, queue->memory_units, json);
+}
+
+void queue_write_quotas(const struct queue *queue, struct json_writer *json)
+{
+    json_text(json, "rank", queue->rank_name);
+    json_key(json, "resources");
+    json_begin_object(json);
+    write_resources(queue, json);
+    json_end_object(json);
+}
+
+void queue_write_json(const struct queue *queue, struct json_writer *json)
+{
+    json_begin_object(json);
+    queue_write_node_pool(queue->node_pool_id, queue->node_pool_name, json);
+    write_resources(queue, json);
     json_text(json, "priority", queue->rank_name);
     json_text(json, "rank", queue->rank_name);
     json_end_object(json);

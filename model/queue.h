@@ -55,6 +55,8 @@ int queue_take_pool_id(struct queue *queue, const json_t *entry, const char *pat
 int queue_from_json(struct queue *queue, const json_t *entry, const char *path, struct arena *arena, struct error *err);
 // One entry of the API's `resources`.
 void queue_write_json(const struct queue *queue, struct json_writer *json);
+// "resources": {"gpu", "cpu", "memory"} and "rank" as members of the open object.
+void queue_write_quotas(const struct queue *queue, struct json_writer *json);
 // "nodePool": {"id", "name"} as a member of the open object.
 void queue_write_node_pool(int64_t node_pool_id, const char *name, struct json_writer *json);
 // "allocated", "allocatedNonPreemptible", "requested" and prorata's own "fairShare" of the sum of the queues, as

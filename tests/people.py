@@ -11,12 +11,12 @@ import time
 ROLES = {
     "System administrator": 1,
     "Department administrator": 2,
-    "L1 researcher": 9,
-    "Viewer": 12,
-    "Editor": 7,
-    "AI practitioner": 5,
-    "Project administrator": 4,
-    "Data source administrator": 15,
+    "L1 researcher": 5,
+    "Viewer": 7,
+    "Editor": 3,
+    "AI practitioner": 17,
+    "Project administrator": 16,
+    "Data source administrator": 11,
 }
 PEOPLES_PASSWORD = "a password of one's own"
 

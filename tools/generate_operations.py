@@ -298,6 +298,16 @@ def route_tree(operations):
     return rows
 
 
+def aliases(document, places):
+    """(path in another release's words, number of the operation) for each operation below a prefix of x-aliases."""
+    for new, old in document.get("x-aliases", {}).items():
+        found = [(n, path) for n, (_, path) in enumerate(places) if path == old or path.startswith(old + "/")]
+        if not found:
+            sys.exit("x-aliases: %s: no such path" % old)
+        for number, path in found:
+            yield new + path.removeprefix(old), number
+
+
 def write_if_changed(path, content):
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists() or path.read_text() != content:
@@ -307,7 +317,7 @@ def write_if_changed(path, content):
 def main(document_path, out):
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     document = yaml.load(pathlib.Path(document_path).read_text(), loader)
-    tables, rows, places, handlers = Tables(document), [], [], []
+    tables, rows, places, handlers, nodes = Tables(document), [], [], [], []
     for path, item in document["paths"].items():
         for method in METHODS:
             if method not in item:
@@ -320,6 +330,16 @@ def main(document_path, out):
             handlers.append(node["operationId"])
             rows.append("    {%s}," % ", ".join(".%s = %s" % f for f in fields))
             places.append((method, path))
+            nodes.append((item.get("parameters", []), node))
+    count = len(rows)
+    for path, number in list(aliases(document, places)):
+        method = places[number][0]
+        if (method, path) in places:
+            sys.exit("x-aliases: %s %s is there already" % (method, path))
+        fields = tables.operation(method, path, *nodes[number])
+        fields.append(("original", "&OPERATIONS[%d]" % number))
+        rows.append("    {%s}," % ", ".join(".%s = %s" % f for f in fields))
+        places.append((method, path))
     routes = route_tree(places)
     prototypes = [
         "// Made from openapi/openapi.yaml: the handler of each operation.",
@@ -338,7 +358,7 @@ def main(document_path, out):
     source += (
         ["", "const struct operation OPERATIONS[] = {"]
         + rows
-        + ["};", "const size_t OPERATION_COUNT = %d;" % len(rows)]
+        + ["};", "const size_t OPERATION_COUNT = %d;" % count, "const size_t ALIAS_COUNT = %d;" % (len(rows) - count)]
     )
     source += ["", "const struct route ROUTES[] = {"] + routes + ["};", "const size_t ROUTE_COUNT = %d;" % len(routes)]
     write_if_changed(out / "operations.c", "\n".join(source) + "\n")

@@ -40,7 +40,7 @@ static void write_meta(struct json_writer *json, const struct asset *asset)
     if (asset->scope == SCOPE_DEPARTMENT)
         json_text(json, "departmentId", asset->scope_id);
     if (asset->scope == SCOPE_PROJECT) {
-        json_text(json, "projectId", asset->scope_id);
+        json_int(json, "projectId", asset->path.project_id);
         json_text(json, "projectName", asset->scope_name);
     }
     json_int(json, "tenantId", TENANT_ID);

@@ -156,7 +156,10 @@ static int read_secret(struct request *req, size_t row, const json_t *spec, cons
 static int read_spec(struct request *req, const json_t *spec, struct asset_write *write, struct error *err)
 {
     size_t row = row_of(write->family->kind);
-    const json_t *secret = said(spec, SPECS[row].secret), *existing = said(spec, "existingSecretName");
+    const json_t *secret = said(spec, SPECS[row].secret);
+    if (!secret && strcmp(SPECS[row].secret, "ngcApiKey") == 0)
+        secret = said(spec, "ngc_api_key"); // as the vendor's client for Python writes it
+    const json_t *existing = said(spec, "existingSecretName");
     if (write->is_update && (!spec || json_is_null(spec)))
         return 0; // another name or description; all else stays
     if (existing && secret)

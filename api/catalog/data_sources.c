@@ -93,21 +93,39 @@ static json_t *pick(const json_t *spec, const char *const *members)
     return picked;
 }
 
-static int read_spec(struct request *req, const json_t *spec, struct asset_write *write, struct error *err)
+// What a change cannot say of a claim stays as it was.
+static int take_spec(struct request *req, json_t *spec, struct asset_write *write, struct error *err)
 {
+    static const char *const CLAIM[] = {"existingPvc", "claimName", "claimInfo"};
     size_t row = 0;
+    bool is_claim = strcmp(write->family->kind, "pvc") == 0;
+    json_t *before = is_claim && write->is_update ? json_loads(write->asset->spec_json, 0, NULL) : NULL;
+    for (size_t i = 0; before && i < sizeof(CLAIM) / sizeof(CLAIM[0]); i++)
+        if (!is_said(spec, CLAIM[i]) && is_said(before, CLAIM[i]))
+            json_object_set(spec, CLAIM[i], json_object_get(before, CLAIM[i]));
+    json_decref(before);
     while (strcmp(SPECS[row].kind, write->family->kind) != 0)
         row++;
     for (size_t i = 0; i < SPECS[row].required; i++)
         if (!is_said(spec, SPECS[row].members[i]))
             return error_set(err, ERROR_INVALID, "spec.%s: required", SPECS[row].members[i]);
-    if (strcmp(write->family->kind, "pvc") == 0 && check_claim(spec, err) < 0)
+    if (is_claim && check_claim(spec, err) < 0)
         return -1;
     json_t *picked = pick(spec, SPECS[row].members);
     int rc = read_credential(req, picked, write, err);
     if (rc == 0)
         rc = asset_take_spec(req, picked, write, err);
     json_decref(picked);
+    return rc;
+}
+
+static int read_spec(struct request *req, const json_t *spec, struct asset_write *write, struct error *err)
+{
+    if (write->is_update && !json_is_object(spec))
+        return 0; // it stays, and with it the credential
+    json_t *copy = json_deep_copy(spec);
+    int rc = take_spec(req, copy, write, err);
+    json_decref(copy);
     return rc;
 }
 

@@ -55,6 +55,8 @@ static size_t status_index(int status)
 void http_metrics_count(struct http_metrics *metrics, const struct operation *operation, enum http_page page,
                         int status, int64_t duration_us)
 {
+    if (operation && operation->original)
+        operation = operation->original;
     size_t row = operation ? (size_t)(operation - OPERATIONS) : OPERATION_COUNT + page;
     atomic_fetch_add_explicit(&metrics->answers[row][status_index(status)], 1, memory_order_relaxed);
     if (operation && operation->is_stream)

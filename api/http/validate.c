@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     SHOWN_MAX = 60,
@@ -326,6 +327,17 @@ static int check_integer_text(const char *text, const struct place *place, int64
     return 0;
 }
 
+int validate_boolean(const char *text, bool *out_is_true)
+{
+    static const char *const WORDS[] = {"false", "true", "f", "t", "0", "1"};
+    for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++)
+        if (strcasecmp(text, WORDS[i]) == 0) {
+            *out_is_true = i % 2;
+            return 0;
+        }
+    return -1;
+}
+
 int validate_text(const struct schema *schema, const char *name, const char *text, int64_t *out_integer,
                   struct error *err)
 {
@@ -336,9 +348,10 @@ int validate_text(const struct schema *schema, const char *name, const char *tex
             check_range(schema, (double)integer, text, &place, err) < 0)
             return -1;
     } else if (schema && schema->type == SCHEMA_BOOLEAN) {
-        if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
+        bool is_true;
+        if (validate_boolean(text, &is_true) < 0)
             return refuse_text(&place, err, expected_word(SCHEMA_BOOLEAN), text);
-        integer = text[0] == 't';
+        integer = is_true;
     } else if (schema && check_string(schema, text, &place, err) < 0) {
         return -1;
     }

@@ -1,6 +1,7 @@
 #include "api/lists/list_query.h"
 #include "api/http/exchange.h"
 #include "api/http/request.h"
+#include "api/http/validate.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/error.h"
@@ -143,8 +144,8 @@ static int parse_number(const struct list_field *field, const struct filter *fil
 static int parse_bool(const struct list_field *field, const struct filter *filter, struct list_bind *out_bind,
                       struct error *err)
 {
-    bool is_true = strcmp(filter->value, "true") == 0;
-    if (!is_true && strcmp(filter->value, "false") != 0)
+    bool is_true;
+    if (validate_boolean(filter->value, &is_true) < 0)
         return error_set(err, ERROR_INVALID, "filterBy: %s is true or false, got %.60s", field->name, filter->value);
     *out_bind = (struct list_bind){.kind = LIST_BIND_INT, .integer = is_true};
     return 0;

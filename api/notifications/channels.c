@@ -167,6 +167,29 @@ int op_validateNotificationChannel(struct request *req, struct response *res, st
     return response_json(res, json_true());
 }
 
+// Run:ai 2.25 and later: the config alone, and what is wrong is no error.
+static int validate_kind(struct request *req, struct response *res, const char *type, struct error *err)
+{
+    struct channel_config config;
+    if (require(req, ACTION_CREATE, err) < 0 || channel_config_read(type, req->body, NULL, false, &config, err) < 0)
+        return -1;
+    if (notifications_try(req->server->notifications, type, &config, req->arena, err) == 0)
+        return response_json(res, json_pack("{s:b}", "status", true));
+    if (err->code != ERROR_UNAVAILABLE && err->code != ERROR_INVALID)
+        return -1;
+    return response_json(res, json_pack("{s:b, s:s}", "status", false, "message", err->message));
+}
+
+int op_validate_email(struct request *req, struct response *res, struct error *err)
+{
+    return validate_kind(req, res, CHANNEL_EMAIL, err);
+}
+
+int op_validate_slack(struct request *req, struct response *res, struct error *err)
+{
+    return validate_kind(req, res, CHANNEL_SLACK, err);
+}
+
 int op_createSlackApp(struct request *req, struct response *res, struct error *err)
 {
     const char *token = json_string_value(json_object_get(req->body, "accessToken")), *url;

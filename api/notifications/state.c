@@ -31,11 +31,13 @@ int op_getNotificationTypes(struct request *req, struct response *res, struct er
     return 0;
 }
 
-static const char *const KINDS[] = {CHANNEL_EMAIL, CHANNEL_SLACK, CHANNEL_WEBHOOK};
-
-enum {
-    KIND_COUNT = sizeof(KINDS) / sizeof(KINDS[0])
+enum kind {
+    KIND_EMAIL,
+    KIND_SLACK,
+    KIND_WEBHOOK,
+    KIND_COUNT
 };
+static const char *const KINDS[] = {CHANNEL_EMAIL, CHANNEL_SLACK, CHANNEL_WEBHOOK};
 
 // Which kinds have a channel, and one that is on.
 struct kinds {
@@ -67,9 +69,10 @@ int op_getNotificationState(struct request *req, struct response *res, struct er
     bool is_any = false;
     for (size_t k = 0; k < KIND_COUNT; k++)
         is_any |= kinds.is_on[k];
-    return response_json(res, json_pack("{s:b, s:{s:b}, s:{s:b, s:n}, s:{s:b}}", "enabled", is_any, CHANNEL_EMAIL,
-                                        "enabled", kinds.is_on[0], CHANNEL_SLACK, "enabled", kinds.is_on[1],
-                                        "workspaceName", CHANNEL_WEBHOOK, "enabled", kinds.is_on[2]));
+    return response_json(res,
+                         json_pack("{s:b, s:{s:b}, s:{s:b, s:n}, s:{s:b}}", "enabled", is_any, CHANNEL_EMAIL, "enabled",
+                                   kinds.is_on[KIND_EMAIL], CHANNEL_SLACK, "enabled", kinds.is_on[KIND_SLACK],
+                                   "workspaceName", CHANNEL_WEBHOOK, "enabled", kinds.is_on[KIND_WEBHOOK]));
 }
 
 static int wanted(const json_t *body, const char *kind)
@@ -93,4 +96,57 @@ int op_updateNotificationState(struct request *req, struct response *res, struct
     if (db_switch_notification_channels(req->server->db, &switches, err) < 0)
         return -1;
     return op_getNotificationState(req, res, err);
+}
+
+// Run:ai 2.25 and later ask by kind.
+static int answer_kind(struct request *req, struct response *res, enum kind kind, struct error *err)
+{
+    struct kinds kinds;
+    return read_kinds(req, &kinds, err) < 0 ? -1 : response_json(res, json_pack("{s:b}", "enabled", kinds.is_on[kind]));
+}
+
+static int switch_kind(struct request *req, struct response *res, enum kind kind, struct error *err)
+{
+    const json_t *enabled = json_object_get(req->body, "enabled");
+    struct kinds kinds;
+    if (access_check_tenant(req, RESOURCE_TYPE_SETTINGS, ACTION_UPDATE, err) < 0 || read_kinds(req, &kinds, err) < 0)
+        return -1;
+    int is_wanted = json_is_boolean(enabled) ? json_is_true(enabled) : -1;
+    if (is_wanted > 0 && !kinds.is_there[kind]) {
+        error_set(err, ERROR_LATER, "enabled: no channel of type %s is set up", KINDS[kind]);
+        return error_details(err, "POST /api/v1/notification-channels sets one up");
+    }
+    struct notification_switches switches = {kind == KIND_EMAIL ? is_wanted : -1, kind == KIND_SLACK ? is_wanted : -1,
+                                             -1};
+    if (is_wanted >= 0 && db_switch_notification_channels(req->server->db, &switches, err) < 0)
+        return -1;
+    return answer_kind(req, res, kind, err);
+}
+
+int op_get_email_state(struct request *req, struct response *res, struct error *err)
+{
+    return answer_kind(req, res, KIND_EMAIL, err);
+}
+
+int op_update_email_state(struct request *req, struct response *res, struct error *err)
+{
+    return switch_kind(req, res, KIND_EMAIL, err);
+}
+
+int op_get_slack_state(struct request *req, struct response *res, struct error *err)
+{
+    return answer_kind(req, res, KIND_SLACK, err);
+}
+
+int op_update_slack_state(struct request *req, struct response *res, struct error *err)
+{
+    return switch_kind(req, res, KIND_SLACK, err);
+}
+
+int op_get_slack_state_detailed(struct request *req, struct response *res, struct error *err)
+{
+    struct kinds kinds;
+    if (read_kinds(req, &kinds, err) < 0)
+        return -1;
+    return response_json(res, json_pack("{s:b, s:n}", "enabled", kinds.is_on[KIND_SLACK], "workspaceName"));
 }

@@ -124,6 +124,7 @@ int org_unit_answer(struct request *req, struct response *res, enum org_unit_kin
 struct unit_write {
     struct request *req;
     struct org_unit *unit;
+    const json_t *resources;
     bool replace;
     bool is_finished;
 };
@@ -191,7 +192,7 @@ static int change_resources(struct db_conn *conn, void *context, struct error *e
     struct resources_change change = {
         .kind = write->unit->kind,
         .id = write->unit->id,
-        .resources = write->req->body,
+        .resources = write->resources,
         .replace = write->replace,
         .updated_by = write->req->caller->name,
         .now_ms = write->req->received_ms,
@@ -203,13 +204,20 @@ static int change_resources(struct db_conn *conn, void *context, struct error *e
     return check_quota_rights(conn, write->req, &before, err);
 }
 
+int org_unit_set_resources(struct request *req, enum org_unit_kind kind, int64_t id, const json_t *resources,
+                           bool replace, struct error *err)
+{
+    struct org_unit unit = {.kind = kind, .id = id};
+    struct unit_write write = {.req = req, .unit = &unit, .resources = resources, .replace = replace};
+    return db_write(req->server->db, change_resources, &write, err);
+}
+
 int org_unit_change_resources(struct request *req, struct response *res, enum org_unit_kind kind, int64_t id,
                               bool replace, struct error *err)
 {
-    struct org_unit unit = {.kind = kind, .id = id};
-    struct unit_write write = {.req = req, .unit = &unit, .replace = replace};
+    struct org_unit unit;
     struct json_writer json;
-    if (db_write(req->server->db, change_resources, &write, err) < 0 || find_unit(req, kind, id, &unit, err) < 0)
+    if (org_unit_set_resources(req, kind, id, req->body, replace, err) < 0 || find_unit(req, kind, id, &unit, err) < 0)
         return -1;
     json_writer_init(&json, res->body, false);
     org_unit_write_resources(&unit, &json);

@@ -40,5 +40,8 @@ int org_unit_create(struct request *req, struct response *res, struct org_unit *
 int org_unit_update(struct request *req, struct response *res, enum org_unit_kind kind, int64_t id, struct error *err);
 int org_unit_change_resources(struct request *req, struct response *res, enum org_unit_kind kind, int64_t id,
                               bool replace, struct error *err);
+// The same without an answer: resources is a list of entries as `resources` of a unit has them.
+int org_unit_set_resources(struct request *req, enum org_unit_kind kind, int64_t id, const json_t *resources,
+                           bool replace, struct error *err);
 // 204 where it is gone at once, 202 where workloads have to go first.
 int org_unit_delete(struct request *req, struct response *res, enum org_unit_kind kind, int64_t id, struct error *err);

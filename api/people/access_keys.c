@@ -132,6 +132,7 @@ int op_create_access_key1(struct request *req, struct response *res, struct erro
     json_text(&json, "name", name);
     json_text(&json, "clientId", client_id);
     json_text(&json, "clientSecret", secret);
+    json_text(&json, "secret", secret); // as user applications, to 2.22, call it
     json_time(&json, "createdAt", key.created_ms);
     json_end_object(&json);
     return 0;

@@ -286,6 +286,7 @@ class Walk:
             "name": "nowhere",  # of a notification channel
             "id": "00000000-0000-4000-8000-000000000000",  # of a subscription
             "categoryId": self.category,
+            "tenantId": "1",
             "roleIdPath": "9",
             "roleId": "9",
             **self.own_values(name),

@@ -55,10 +55,11 @@ static void test_find(void)
     }
 }
 
-// Each operation of the document is found at its own path.
+// Each operation of the document is found at its own path, and at those of other releases.
 static void test_every_operation(void)
 {
-    for (size_t i = 0; i < OPERATION_COUNT; i++) {
+    check_true(ALIAS_COUNT > 0, "there are aliases");
+    for (size_t i = 0; i < OPERATION_COUNT + ALIAS_COUNT; i++) {
         struct arena arena;
         struct error err = {0};
         struct path path;
@@ -68,6 +69,9 @@ static void test_every_operation(void)
         const struct operation *operation = route ? router_operation(route, OPERATIONS[i].method) : NULL;
         check_text(operation ? operation->id : "", OPERATIONS[i].id, "%s %s", OPERATIONS[i].id, OPERATIONS[i].path);
         check_true(OPERATIONS[i].handler != NULL, "%s has a handler", OPERATIONS[i].id);
+        const struct operation *original = OPERATIONS[i].original;
+        check_true((i >= OPERATION_COUNT) == (original != NULL), "%s %s", OPERATIONS[i].id, OPERATIONS[i].path);
+        check_true(!original || original->handler == OPERATIONS[i].handler, "%s is the same", OPERATIONS[i].id);
         arena_done(&arena);
     }
 }

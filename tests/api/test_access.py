@@ -268,7 +268,7 @@ def test_access_rule_lists(server):
     path = "/api/v1/authorization/access-rules"
     made = server.post(
         path,
-        {"subjectId": "ann", "subjectType": "service-account", "roleId": 9, "scopeType": "project", "scopeId": project},
+        {"subjectId": "ann", "subjectType": "service-account", "roleId": 5, "scopeType": "project", "scopeId": project},
     ).json
     assert made["subjectId"] == account["clientId"]  # a name is resolved
     assert (made["roleName"], made["scopeName"], made["clusterId"]) == ("L1 researcher", "team-a", cluster)
@@ -278,7 +278,7 @@ def test_access_rule_lists(server):
     cases = [
         ({"subjectType": "user"}, 1),
         ({"scopeType": "project"}, 1),
-        ({"roleId": 9}, 1),
+        ({"roleId": 5}, 1),
         ({"clusterId": cluster}, 1),
         ({"subjectIds": f"{account['clientId']},x"}, 1),
         ({"filterBy": "roleName==L1 researcher"}, 1),
@@ -310,7 +310,7 @@ def test_access_rule_batches(server):
     scopes = [{"scopeId": a, "scopeType": "project"}, {"scopeId": b, "scopeType": "project"}]
     answer = server.post(
         "/api/v1/authorization/access-rules/batch-create",
-        {"payload": {"roleId": 9, "subjects": subjects, "scopes": scopes}},
+        {"payload": {"roleId": 5, "subjects": subjects, "scopes": scopes}},
     )
     assert answer.status == 200, answer
     assert {r["scopeId"] for r in answer.json["succeeded"]} == {a, b}
@@ -369,14 +369,17 @@ def test_users(server):
     ]
     assert len(server.get("/api/v1/users", sortBy="username", sortOrder="desc", limit=1).json) == 1
     assert server.get("/api/v1/users", limit=501).status == 400
-    assert server.get("/api/v1/users/count", filterBy="isLocal==true").json["count"] == 2
+    for true in ("true", "True", "TRUE", "1"):
+        assert server.get("/api/v1/users/count", filterBy=f"isLocal=={true}").json["count"] == 2, true
+    assert server.get("/api/v1/users/count", filterBy="isLocal==False").json["count"] == 0
+    assert server.get("/api/v1/users/count", filterBy="isLocal==yes").status == 400
 
 
 def test_roles(server):
     roles = server.get("/api/v1/authorization/roles").json
     assert {r["name"]: r["id"] for r in roles}.items() >= ROLES.items()
     assert all(r["custom"] is False and r["permissions"] for r in roles)
-    assert server.get("/api/v1/authorization/roles/9").json["name"] == "L1 researcher"
+    assert server.get("/api/v1/authorization/roles/5").json["name"] == "L1 researcher"
     assert server.get("/api/v1/authorization/roles/99").status == 404
     assert server.get("/api/v1/authorization/roles/x").status == 400
 

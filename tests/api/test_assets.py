@@ -71,7 +71,7 @@ def test_scopes(server):
     assert create(server, "of-cluster", "cluster", clusterId=cluster).status == 202
     assert create(server, "of-department", "department", departmentId=str(department)).status == 202
     made = create(server, "of-project", "project", projectId=project)
-    assert made.json["meta"]["projectId"] == project and made.json["meta"]["projectName"] == "team-a"
+    assert made.json["meta"]["projectId"] == int(project) and made.json["meta"]["projectName"] == "team-a"
     assert create(server, "of-other", "project", projectId=int(other)).status == 202
     above = ["of-cluster", "of-department", "of-tenant"]
     assert names(server.get(COMPUTE)) == sorted(before + above + ["of-other", "of-project"])

@@ -40,6 +40,7 @@ def world(module_server):
         "pod": [pod["name"]],
         "ids": [workload],
         "AssetId": [a["meta"]["id"] for a in server.get("/api/v1/asset/compute").json["entries"][:2]],
+        "tenantId": [1, 2],
         "roleIdPath": [1, 9],
         "roleId": [1, 9],
         "scopeId": [projects[0]["id"], "1"],

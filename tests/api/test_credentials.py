@@ -26,6 +26,7 @@ KINDS = [
         {"keyValuePairs": [{"key": "TOKEN"}, {"key": "mode"}]},
     ),
     ("ngc-api-key", "ngcApiKey", {"ngcApiKey": SECRET}, {}),
+    ("ngc-api-key", "ngcApiKey", {"ngc_api_key": SECRET}, {}),
 ]
 
 
@@ -49,6 +50,9 @@ def test_life_of_a_credential(server, case):
     told = [answer, server.get(one), server.get(f"{CREDENTIALS}/{path}"), server.get(CREDENTIALS, usageInfo="true")]
     assert all(SECRET.encode() not in a.body for a in told)
     # Another name alone: the rest stays, the secret too.
+    kept = server.request("PUT", one, {"meta": {"description": "kept"}})
+    assert kept.status == 202 and kept.json["meta"]["name"] == f"life-{path}", kept
+    assert kept.json["meta"]["description"] == "kept" and kept.json["spec"] == shown
     renamed = server.request("PUT", one, {"meta": {"name": f"renamed-{path}"}})
     assert renamed.status == 202 and renamed.json["spec"] == shown, renamed
     assert server.request("PUT", one, {"meta": {"name": f"renamed-{path}"}, "spec": {}}).json["spec"] == shown

@@ -69,11 +69,23 @@ def test_life_of_a_data_source(server, case):
     assert source == {"from": "datasource", "id": meta["id"], "name": name}
     used = server.get(one, usageInfo="true").json["usedBy"]["templates"]
     assert used == [{"id": template["meta"]["id"], "name": name}]
+    renamed = server.request("PUT", one, {"meta": {"name": f"renamed-{number}"}})
+    assert renamed.status == 202 and renamed.json["spec"] == spec, renamed
+    assert renamed.json["meta"]["name"] == f"renamed-{number}"
     changed = server.request("PUT", one, {"meta": {"name": name}, "spec": {**spec, "readOnly": True}})
     assert changed.status == 202, changed
     assert server.delete(one).status == 202 and server.get(one).status == 404
     after = server.get(f"/api/v1/workload-templates/trainings/{template['meta']['id']}").json
     assert "data source" in after["runnable"]["issue"]
+
+
+def test_a_volume_keeps_the_claim_that_a_change_does_not_name(server):
+    claims = {"there": {"existingPvc": True, "claimName": "c"}, "made": {"claimInfo": {"size": "1Gi"}}}
+    for name, claim in claims.items():
+        one = f"{SOURCES}/pvc/{made(server, 'pvc', f'claim-{name}', {'path': '/d', **claim})}"
+        moved = server.request("PUT", one, {"meta": {"name": f"claim-{name}"}, "spec": {"path": "/p"}})
+        assert moved.status == 202 and moved.json["spec"] == {"path": "/p", **claim}, moved
+        assert server.get(one).json["spec"] == {"path": "/p", **claim}
 
 
 def test_a_template_mounts_a_data_source_elsewhere(server):

@@ -18,7 +18,7 @@ def target(module_server):
     rule = {
         "subjectId": account["clientId"],
         "subjectType": "service-account",
-        "roleId": 9,
+        "roleId": 5,
         "scopeType": "project",
         "scopeId": server.project_id("team-a"),
         "clusterId": server.cluster_id(),

@@ -262,7 +262,7 @@ BAD = [
 
 @pytest.mark.parametrize("policy, message", BAD, ids=[message for _, message in BAD])
 def test_what_is_refused(policies, policy, message):
-    for query in ("", "?validateOnly=true"):
+    for query in ("", "?validateOnly=true", "?validateOnly=True", "?validateOnly=1"):
         answer = policies.send("PUT", policy, query=query)
         assert answer.status == 400 and message in answer.json["message"], answer
     assert policies.get("tenant").json["policy"] is None

@@ -105,7 +105,7 @@ def test_a_bad_role_is_refused(module_server, change, status):
 
 def test_predefined_roles_stay_as_they_are(module_server):
     for method in ("PUT", "DELETE"):
-        answer = module_server.request(method, f"{ROLES}/12", body() if method == "PUT" else None)
+        answer = module_server.request(method, f"{ROLES}/7", body() if method == "PUT" else None)
         assert answer.status == 403 and "predefined" in answer.json["message"], answer
 
 
@@ -200,12 +200,12 @@ def test_who_gives_rules_by_a_role_that_was_made_gives_what_he_has(server):
     for account in (me, friend):
         refused = give(account, worker["id"], token)
         assert refused.status == 403 and "Worker may create " in refused.json["message"], refused
-        l1 = give(account, 9, token)
+        l1 = give(account, 5, token)
         assert l1.status == 403 and "L1 researcher may " in l1.json["message"], l1
     assert give(friend, giver["id"], token).status == 201, "what he has, he gives"
     scope = {"scopeType": "project", "scopeId": project}
     several = {"subjects": [{"subjectId": friend["clientId"], "subjectType": "service-account"}], "scopes": [scope]}
-    batch = server.request("POST", f"{RULES}/batch-create", {"payload": {**several, "roleId": 9}}, token=token)
+    batch = server.request("POST", f"{RULES}/batch-create", {"payload": {**several, "roleId": 5}}, token=token)
     assert not batch.json["succeeded"] and batch.json["failed"][0]["code"] == 403, batch
     # With the work he has the right to hand it on; with a predefined administrator's role as well.
     caller_rule = {**rule_for(me, "Viewer", "project", project), "roleId": worker["id"]}
@@ -218,7 +218,7 @@ def test_who_gives_rules_by_a_role_that_was_made_gives_what_he_has(server):
 
 def test_a_rule_ends_at_its_date(server):
     project = server.project_id("team-a")
-    account, token, rule = caller_with(server, "guest", 12, "project", project, expiresAt=in_future(hours=1))
+    account, token, rule = caller_with(server, "guest", 7, "project", project, expiresAt=in_future(hours=1))
     assert rule["expiresAt"] and server.request("GET", "/api/v1/workloads", token=token).status == 200
     own = server.request("GET", "/api/v1/authorization/me/access-rules", token=token).json["accessRules"]["accessRules"]
     assert own[0]["expiresAt"] == rule["expiresAt"]

@@ -157,7 +157,7 @@ def test_a_disabled_service_accounts_stream_ends(server):
     rule = {
         "subjectId": account["clientId"],
         "subjectType": "service-account",
-        "roleId": 12,
+        "roleId": 7,
         "scopeType": "tenant",
         "scopeId": "1",
     }

@@ -10,7 +10,7 @@ def test_a_role_is_made_shown_changed_given_and_deleted(client):
     assert made == "role Night operator created successfully\n"
     listed = client.run("role", "list")
     assert re.search(r"^ 1001 +Night operator +own ", listed, re.M) and re.search(
-        r"^ 12 +Viewer +predefined ", listed, re.M
+        r"^ 7 +Viewer +predefined ", listed, re.M
     )
     shown = client.run("role", "describe", "night OPERATOR")
     assert re.search(r"^ workloads +yes +yes +- +- *$", shown, re.M), shown

@@ -38,7 +38,7 @@ KEPT = {
     "assets": "uuid, kind, name, scope, scope_id, spec_json",
     "users": "uuid, email, password_hash, reset_password",
     "service_accounts": "uuid, name, client_id, secret_hash, enabled",
-    "access_rules": "subject_type, subject_id, role_id, scope_type, scope_id",
+    "access_rules": "subject_type, subject_id, scope_type, scope_id",
     "tenant_settings": "key, value",
 }
 
@@ -96,6 +96,30 @@ def test_a_database_of_schema_1_opens_with_everything_in_it(upgraded):
     assert {table: len(found) for table, found in before.items() if not found} == {}
     for table in KEPT:
         assert after[table] == before[table], table
+
+
+def test_a_rule_keeps_its_role_where_the_numbers_of_roles_change(folder):
+    old = {2: "Department administrator", 4: "Project administrator", 8: "Research manager", 9: "L1 researcher"}
+    old |= {5: "AI practitioner", 10: "L2 researcher", 11: "ML engineer", 12: "Viewer", 18: "Data volume administrator"}
+    rule = "INSERT INTO access_rules SELECT 100 + {0}, 'user', 'jane@prorata.local', {0}, scope_type, scope_id, "
+    rule += "cluster_uuid, created_by, created_ms, updated_ms, deleted_ms FROM access_rules WHERE id = 2;"
+    server = Server(folder)
+    old_folder.write(
+        server.data,
+        "DELETE FROM access_rules WHERE role_id = 9 AND id <> 2;",
+        *(rule.format(number) for number in old if number != 9),
+    )
+    server.start()
+    rules = server.get("/api/v1/authorization/access-rules", subjectIds="jane@prorata.local").json["accessRules"]
+    roles = {role["id"]: role["name"] for role in server.get("/api/v1/authorization/roles").json}
+    server.stop()
+    assert sorted(rule["roleName"] for rule in rules) == sorted(old.values())
+    assert all(roles[rule["roleId"]] == rule["roleName"] for rule in rules)
+    # As Run:ai has them: a script that grants 8 makes an L2 researcher.
+    assert [roles[number] for number in (1, 6, 8)] == ["System administrator", "ML engineer", "L2 researcher"]
+    assert [roles[number] for number in (9, 10, 11, 13)] == [
+        f"{kind} administrator" for kind in ("Environment", "Credentials", "Data source", "Template")
+    ]
 
 
 def test_a_copy_is_kept_before_a_migration(upgraded, folder):

@@ -14,7 +14,7 @@ from shells import Terminal, call, give_input, open_session, read_session
 from test_images import IMAGE, Runtime
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-RESEARCHER, VIEWER = 9, 12
+RESEARCHER, VIEWER = 5, 7
 USER = "2000000001" if os.geteuid() == 0 else str(os.geteuid())  # of team-a, the second project
 SLEEPS = "echo up; while true; do sleep 0.05; done"
 

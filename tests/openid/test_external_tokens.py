@@ -53,7 +53,7 @@ def site(make_site):
 
 
 def test_the_issuers_token_is_exchanged_for_ours(site, ann):
-    rule = {"subjectId": "gpu-users", "subjectType": "group", "roleId": 9, "scopeType": "project"}
+    rule = {"subjectId": "gpu-users", "subjectType": "group", "roleId": 5, "scopeType": "project"}
     rule |= {"scopeId": site.project_id("team-a"), "clusterId": site.cluster_id()}
     assert site.post("/api/v1/authorization/access-rules", rule).status == 201
     answer = exchange(site, token_of(site, ann))

@@ -21,7 +21,7 @@ HOUR_S = 3600
 WAIT_FOR_THE_ISSUER = 16  # at one time; further ones are told to try again
 
 
-def give_group(server, group, role=9, project="team-a"):
+def give_group(server, group, role=5, project="team-a"):
     """An access rule of a group; its id."""
     rule = {"subjectId": group, "subjectType": "group", "roleId": role, "scopeType": "project"}
     rule |= {"scopeId": server.project_id(project), "clusterId": server.cluster_id()}

@@ -27,8 +27,8 @@ const role = (id, name, description, allowed) => ({
 });
 const ROLES = [
   role(1, "System administrator", "Everything, in every scope", () => ACTIONS),
-  role(9, "L1 researcher", "Manages workloads and workload assets", group => (group.startsWith("workload") ? ACTIONS : group === "organization" ? ["read"] : [])),
-  role(12, "Viewer", "Views everything in the scope", () => ["read"]),
+  role(5, "L1 researcher", "Manages workloads and workload assets", group => (group.startsWith("workload") ? ACTIONS : group === "organization" ? ["read"] : [])),
+  role(7, "Viewer", "Views everything in the scope", () => ["read"]),
   { ...role(20, "Night shift", "Looks after the nodes", group => (group === "physical-resource" ? ACTIONS : [])), custom: true },
 ];
 const USERS = Array.from({ length: 200 }, (_, i) => ({

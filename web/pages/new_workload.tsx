@@ -115,12 +115,12 @@ export function startValues(facts: Facts, query: Query, kind: FormKind): FormVal
       ...valuesOfQuery(query),
       replace: query.replace === "1" && may("delete", "workloads"),
     };
-  const named = (id?: string) => (id ? facts.projects.find(p => p.id === id) : undefined);
+  const named = (id?: string | number | null) => (id ? facts.projects.find(p => p.id === String(id)) : undefined);
   const environment = facts.environments.find(e => e.meta.id === query.environment),
     compute = facts.computes.find(c => c.meta.id === query.compute);
   const wanted =
     named(query.project) ??
-    named((environment ?? compute)?.meta.projectId ?? undefined) ??
+    named((environment ?? compute)?.meta.projectId) ??
     named(scope.peek()?.projectId) ??
     named(pref("lastProject", "").peek()) ??
     facts.projects.find(p => p.resources?.some(r => r.gpu?.deserved > 0)) ??

@@ -208,7 +208,7 @@ test("a rule's pane leads to its role, whose matrix says what the server says", 
 test("a role is made from another by its boxes, given, changed, and deleted when nobody has it", async () => {
   const page = await ready();
   const roles = async () => (await ask(page, "/api/v1/authorization/roles")).filter(r => r.custom);
-  await page.goto(site.server.url + "/access/roles?open=12");
+  await page.goto(site.server.url + "/access/roles?open=7");
   assert.match(await button(page, "Edit").getAttribute("data-tip"), /predefined role stays/);
   await page.getByRole("link", { name: "Copy" }).click();
   await page.fill("#f-name", "Viewer");
@@ -370,6 +370,6 @@ async function newcomer() {
   const page = await ready();
   const made = await send(page, "POST", USERS, { email: "bo@lab.example", resetPassword: false });
   const project = (await ask(page, "/api/v1/org-unit/projects?search=team-a")).projects[0];
-  await send(page, "POST", RULES, { subjectId: "bo@lab.example", subjectType: "user", roleId: 9, scopeType: "project", scopeId: project.id });
+  await send(page, "POST", RULES, { subjectId: "bo@lab.example", subjectType: "user", roleId: 5, scopeType: "project", scopeId: project.id });
   return { user: "bo@lab.example", word: made.tempPassword };
 }

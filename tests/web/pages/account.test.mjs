@@ -185,7 +185,7 @@ test("what others change of people shows without a reload", async () => {
   await page.goto(`${site.server.url}/access/users?open=${user.id}`);
   await page.locator(".pane").getByText("Has not signed in yet.").waitFor();
   await live();
-  await call("/api/v1/authorization/access-rules", { subjectId: "bea@lab.example", subjectType: "user", roleId: 12, scopeType: "tenant", scopeId: "1" }, admin);
+  await call("/api/v1/authorization/access-rules", { subjectId: "bea@lab.example", subjectType: "user", roleId: 7, scopeType: "tenant", scopeId: "1" }, admin);
   await page.locator(".pane .rules", { hasText: "Viewer" }).waitFor();
   await call("/api/v1/users", { email: "cleo@lab.example" }, admin);
   await page.getByText("1 new row").waitFor();

@@ -66,7 +66,7 @@ for (const [name, path] of Object.entries(PAGES)) {
 }
 
 // A person with one role, signed in.
-const ROLES = { viewer: 12, researcher: 9 };
+const ROLES = { viewer: 7, researcher: 5 };
 async function signInAs(t, role, scopeType = "project", scopeId = team.id) {
   const username = `${role}-of-${scopeType}@lab.example`, password = "correct horse battery too";
   const made = await send(page, "POST", "/api/v1/users", { email: username });

@@ -64,7 +64,7 @@ test("after a wrong password the name stands, what is wrong is said below the bu
 });
 
 test("a new user chooses a password at the first sign-in, and the address that was asked for opens", async t => {
-  const { password } = await newUser("ann@lab.example", 9);
+  const { password } = await newUser("ann@lab.example", 5);
   const { page, troubles, context } = await open(browser, server.url);
   t.after(() => context.close());
   await page.goto(server.url + "/workloads?sort=name");
@@ -100,7 +100,7 @@ test("a new user chooses a password at the first sign-in, and the address that w
 });
 
 test("without the sign-in before it, the page asks for the temporary password; a wrong one is said there", async t => {
-  const { password } = await newUser("bob@lab.example", 9);
+  const { password } = await newUser("bob@lab.example", 5);
   const { page, context } = await open(browser, server.url);
   t.after(() => context.close());
   await page.goto(server.url + "/");
@@ -122,7 +122,7 @@ test("without the sign-in before it, the page asks for the temporary password; a
 });
 
 test("a person who leaves before choosing signs in again", async t => {
-  const { password } = await newUser("cleo@lab.example", 9);
+  const { password } = await newUser("cleo@lab.example", 5);
   const { page, context } = await open(browser, server.url);
   t.after(() => context.close());
   await page.goto(server.url + "/workloads");
@@ -137,7 +137,7 @@ test("a person who leaves before choosing signs in again", async t => {
 });
 
 test("the account menu stands in full beside the sidebar, names the role, and changes the password", async t => {
-  const { password, project } = await newUser("dora@lab.example", 9);
+  const { password, project } = await newUser("dora@lab.example", 5);
   const { page, context } = await open(browser, server.url);
   t.after(() => context.close());
   await page.goto(server.url + "/workloads");
@@ -190,7 +190,7 @@ test("a system administrator is called so", async t => {
 });
 
 test("a password that is reset while a form is filled in: the form stays below both dialogs", async t => {
-  const { password, user } = await newUser("edda@lab.example", 9);
+  const { password, user } = await newUser("edda@lab.example", 5);
   const { page, context } = await open(browser, server.url);
   t.after(() => context.close());
   await page.goto(server.url + "/workloads/new/training");
