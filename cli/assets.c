@@ -117,6 +117,20 @@ static void add_old_row(struct cli *cli, const json_t *entry, struct table *tabl
     table_add(table, (const char *const[]){cli_text(meta, "name"), cli_text(meta, "description")});
 }
 
+// Scripts read name and type beside meta.
+static void lift_names(json_t *entries)
+{
+    static const char *const KEYS[][2] = {{"name", "name"}, {"kind", "type"}, {"workloadType", "type"}};
+    json_t *entry;
+    size_t i;
+    json_array_foreach(entries, i, entry)
+        for (size_t k = 0; k < sizeof(KEYS) / sizeof(KEYS[0]); k++) {
+            json_t *value = json_object_get(json_object_get(entry, "meta"), KEYS[k][0]);
+            if (json_is_string(value) && !json_object_get(entry, KEYS[k][1]))
+                json_object_set(entry, KEYS[k][1], value);
+        }
+}
+
 int run_asset_list(struct cli *cli, struct error *err)
 {
     static const char *const OLD_TITLES[] = {"NAME", "DESCRIPTION"};
@@ -126,6 +140,7 @@ int run_asset_list(struct cli *cli, struct error *err)
     json_t *entries;
     if (asset_read_query(cli, kind, &query, err) < 0 || asset_get_list(cli, kind, query, &entries, err) < 0)
         return -1;
+    lift_names(entries);
     if (cli->command->is_old)
         cli_print_list(cli, entries, OLD_TITLES, sizeof(OLD_TITLES) / sizeof(OLD_TITLES[0]), add_old_row);
     else

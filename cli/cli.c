@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-// How many words of argv the command takes, 0 where it is another.
-static int words_taken(const struct command *command, int argc, char **argv)
+// How many of the words the command takes, 0 where it is another.
+static size_t words_taken(const struct command *command, const char *const *words, size_t count)
 {
     const char *at = command->words;
-    for (int i = 0;; i++) {
+    for (size_t i = 0;; i++) {
         size_t length = strcspn(at, " ");
-        if (i >= argc || strlen(argv[i]) != length || strncmp(argv[i], at, length) != 0)
+        if (i >= count || strlen(words[i]) != length || strncmp(words[i], at, length) != 0)
             return 0;
         at += length;
         if (*at == '\0')
@@ -25,14 +25,14 @@ static int words_taken(const struct command *command, int argc, char **argv)
     }
 }
 
-// The longest match; the table's order decides nothing.
-static const struct command *find_command(int argc, char **argv, int *out_taken)
+// The table's order decides nothing.
+const struct command *cli_command_of(const char *const *words, size_t count, size_t *out_taken)
 {
     const struct command *found = NULL;
     *out_taken = 0;
     struct command_walk walk = {0};
     for (const struct command *command; (command = command_next(&walk));) {
-        int taken = words_taken(command, argc, argv);
+        size_t taken = words_taken(command, words, count);
         if (taken > *out_taken) {
             *out_taken = taken;
             found = command;
@@ -158,7 +158,7 @@ static int run(struct cli *cli, int argc, char **argv, struct error *err)
         show_help(cli);
         return 0;
     }
-    if (check_words(cli, err) < 0)
+    if (check_words(cli, err) < 0 || cli_check_output(cli, err) < 0)
         return -1;
     if (cli->command->needs >= NEEDS_PROFILE && profile_open(&cli->arguments, &cli->arena, &cli->profile, err) < 0)
         return -1;
@@ -172,8 +172,9 @@ int cli_main(int argc, char **argv)
     const char *slash = strrchr(argv[0], '/');
     const char *program = slash ? slash + 1 : argv[0];
     struct error err = {0};
-    int taken;
-    const struct command *command = find_command(argc - 1, argv + 1, &taken);
+    size_t taken;
+    const struct command *command =
+        cli_command_of((const char *const *)argv + 1, argc > 1 ? (size_t)argc - 1 : 0, &taken);
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         list_commands(program, NULL);
         return argc < 2;
@@ -192,7 +193,7 @@ int cli_main(int argc, char **argv)
     cli->program = program;
     cli->command = command;
     arena_init(&cli->arena);
-    int rc = run(cli, argc - 1 - taken, argv + 1 + taken, &err);
+    int rc = run(cli, argc - 1 - (int)taken, argv + 1 + taken, &err);
     if (rc < 0) {
         fprintf(stderr, "Error: %s\n", err.message);
         if (*err.details)

@@ -58,6 +58,8 @@ struct command_walk {
 
 // Every command once, NULL behind the last.
 const struct command *command_next(struct command_walk *walk);
+// The longest match of words at the beginning, and how many it takes; NULL: none.
+const struct command *cli_command_of(const char *const *words, size_t count, size_t *out_taken);
 extern const struct flag GLOBAL_FLAGS[], LIST_FLAGS[], SUBMIT_FLAGS[], OLD_SUBMIT_FLAGS[], LOG_FLAGS[],
     DESCRIBE_FLAGS[];
 
@@ -67,18 +69,24 @@ enum output {
     OUTPUT_JSON,
     OUTPUT_YAML
 };
+// ERROR_INVALID for a form of -o that the command does not have.
+int cli_check_output(const struct cli *cli, struct error *err);
 enum output cli_output(const struct cli *cli);
 // Prints the value as JSON or YAML, as asked for.
 void cli_print(const struct cli *cli, const json_t *value);
 void cli_print_yaml(const json_t *value);
 // Takes away the lines that the YAML reader adds: they are no fields.
 void cli_drop_lines(json_t *value);
+// A list as JSON or YAML; with --no-pagination an object that holds it under the thing's plural.
+void cli_print_entries(struct cli *cli, const json_t *entries);
 // The entries as asked for: JSON, YAML, or a table with a row that add_row adds for each.
 typedef void (*cli_row_fn)(struct cli *cli, const json_t *entry, struct table *table);
 void cli_print_list(struct cli *cli, const json_t *entries, const char *const *titles, size_t count,
                     cli_row_fn add_row);
-// Ruled, or plain for the older commands; --columns and --no-headers are minded.
+// Ruled, or plain for the older commands; --columns, --no-headers, -o wide and -o name are minded.
 void cli_print_table(const struct cli *cli, const struct table *table);
+// The same with the columns where none are named; NULL: all.
+void cli_print_columns(const struct cli *cli, const struct table *table, const char *usual);
 const char *cli_age(struct cli *cli, const char *time_text);  // "5m", "2h", "3d"
 const char *cli_pace(struct cli *cli, const json_t *pace);    // SchedulerPace as a sentence
 const char *cli_amount(struct cli *cli, double value);        // two decimals
@@ -113,7 +121,8 @@ int cli_find_unit(struct cli *cli, const char *what, const char *name, json_t **
 const char *cli_add_query(struct cli *cli, const char *path, const char *parameter, const char *value);
 // By name, without regard to case; the caller owns *out_role.
 int cli_find_role(struct cli *cli, const char *name, json_t **out_role, struct error *err);
-// The workload of this name: in the project asked for, or in the default one. Not deleted ones.
+// The workload of this name: in the project asked for, or in the default one. Not deleted ones. With --uuid the one of
+// that id, whatever the name.
 int cli_find_workload(struct cli *cli, const char *name, json_t **out_workload, struct error *err);
 // The same for what only looks: without a project named or set, the one workload of this name in all of them.
 int cli_look_up_workload(struct cli *cli, const char *name, json_t **out_workload, struct error *err);
@@ -169,6 +178,9 @@ int run_auth_get_token(struct cli *cli, struct error *err);
 int run_logout(struct cli *cli, struct error *err);
 int run_whoami(struct cli *cli, struct error *err);
 int run_version(struct cli *cli, struct error *err);
+int run_completion(struct cli *cli, struct error *err);
+int run_complete(struct cli *cli, struct error *err);
+int run_config_describe(struct cli *cli, struct error *err);
 int run_config_set(struct cli *cli, struct error *err);
 int run_project_set(struct cli *cli, struct error *err);
 int run_cluster_set(struct cli *cli, struct error *err);

@@ -44,17 +44,20 @@ static int add_value(struct arguments *arguments, const struct flag *flag, const
     return 0;
 }
 
-// A switch takes no value unless it stands behind `=`.
+// A switch takes no value unless it stands behind `=`, or the next word is one.
 static int read_flag(int argc, char **argv, int *index, const struct flag *flag, const char *attached,
                      struct arguments *arguments, struct error *err)
 {
     const char *text = attached;
     if (flag->type == FLAG_SWITCH && text && strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
         return error_set(err, ERROR_INVALID, "--%s: true or false, got %s", flag->name, text);
+    const char *next = *index + 1 < argc ? argv[*index + 1] : NULL;
     if (!text && flag->type == FLAG_SWITCH)
-        text = "true";
+        text = next && (strcmp(next, "true") == 0 || strcmp(next, "false") == 0) ? argv[++*index] : "true";
+    if (!text && flag->type == FLAG_OPTIONAL && (!next || strcmp(next, "--") == 0))
+        text = "";
     if (!text) {
-        if (*index + 1 >= argc)
+        if (!next)
             return error_set(err, ERROR_INVALID, "--%s: a value is missing", flag->name);
         text = argv[++*index];
     }
@@ -83,11 +86,17 @@ static int read_one(int argc, char **argv, int *index, const struct flag *const 
             return error_set(err, ERROR_INVALID, "unknown flag: %.*s", (int)length + 2, text);
         return read_flag(argc, argv, index, flag, equals ? equals + 1 : NULL, arguments, err);
     }
-    const struct flag *flag = find_letter(tables, text[1]);
-    if (!flag)
-        return error_set(err, ERROR_INVALID, "unknown flag: -%c", text[1]);
-    const char *attached = text[2] == '\0' ? NULL : text[2] == '=' ? text + 3 : text + 2;
-    return read_flag(argc, argv, index, flag, attached, arguments, err);
+    for (const char *letter = text + 1;; letter++) {
+        const struct flag *flag = find_letter(tables, *letter);
+        if (!flag)
+            return error_set(err, ERROR_INVALID, "unknown flag: -%c", *letter);
+        bool is_last = flag->type != FLAG_SWITCH || letter[1] == '\0' || letter[1] == '=';
+        const char *attached = letter[1] == '\0' ? NULL : letter[1] == '=' ? letter + 2 : letter + 1;
+        if (read_flag(argc, argv, index, flag, is_last ? attached : "true", arguments, err) < 0)
+            return -1;
+        if (is_last)
+            return 0;
+    }
 }
 
 int flags_read(int argc, char **argv, const struct flag *const *tables, struct arguments *out_arguments,
@@ -128,6 +137,15 @@ bool flag_is_set(const struct arguments *arguments, const char *name)
 {
     const char *text = flag_text(arguments, name);
     return text && strcmp(text, "false") != 0;
+}
+
+bool flag_takes(const struct flag *const *tables, const char *name)
+{
+    for (size_t i = 0; tables && tables[i]; i++)
+        for (const struct flag *flag = tables[i]; flag->name; flag++)
+            if (strcmp(flag->name, name) == 0)
+                return true;
+    return false;
 }
 
 void flags_help(const struct flag *const *tables)

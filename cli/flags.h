@@ -1,6 +1,6 @@
 // Command-line flags by table. A flag may come as `--name value`, `--name=value`, `-n value` or `-nvalue`; switches
-// take no value (or `=true`, `=false`). Words that are no flags are kept in order; after `--` everything is a rest
-// word.
+// take no value (or true, false), and their letters may stand together: `-it`. Words that are no flags are kept
+// in order; after `--` everything is a rest word.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,7 +11,8 @@ struct error;
 enum flag_type {
     FLAG_TEXT,
     FLAG_SWITCH,
-    FLAG_LIST
+    FLAG_LIST,
+    FLAG_OPTIONAL // a text, or nothing where `--` follows or the line ends: then ""
 };
 
 enum {
@@ -51,4 +52,5 @@ int flags_read(int argc, char **argv, const struct flag *const *tables, struct a
 const char *flag_text(const struct arguments *arguments, const char *name); // the last value, or NULL
 bool flag_is_set(const struct arguments *arguments, const char *name);      // a switch that is true, or any value
 const struct flag_value *flag_values(const struct arguments *arguments, const char *name); // NULL: not given
+bool flag_takes(const struct flag *const *tables, const char *name); // whether a table has it; tables may be NULL
 void flags_help(const struct flag *const *tables);

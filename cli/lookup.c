@@ -1,5 +1,6 @@
 // Asking the server for things by their names.
 #include "base/error.h"
+#include "base/uuid.h"
 #include "cli/command.h"
 
 #include <stdarg.h>
@@ -107,10 +108,26 @@ int cli_find_project(struct cli *cli, const char *name, json_t **out_project, st
     return cli_find_unit(cli, "project", name, out_project, err);
 }
 
+static int find_by_uuid(struct cli *cli, const char *uuid, json_t **out_workload, struct error *err)
+{
+    const struct kind *kind = cli->command->kind;
+    if (!uuid_is_valid(uuid))
+        return error_set(err, ERROR_INVALID, "--uuid: expected a UUID, got %.60s", uuid);
+    if (cli_get(cli, out_workload, err, "/api/v1/workloads/%s", uuid) < 0)
+        return -1;
+    bool is_kind = !kind || !kind->type || strcmp(cli_text(*out_workload, "type"), kind->type) == 0;
+    if (is_kind && !*cli_text(*out_workload, "deletedAt"))
+        return 0;
+    json_decref(*out_workload);
+    return error_set(err, ERROR_NOT_FOUND, "no workload was found: %s", uuid);
+}
+
 int cli_find_workload(struct cli *cli, const char *name, json_t **out_workload, struct error *err)
 {
     json_t *answer;
-    const char *project;
+    const char *project, *uuid = flag_text(&cli->arguments, "uuid");
+    if (uuid)
+        return find_by_uuid(cli, uuid, out_workload, err);
     if (cli_project_name(cli, &project, err) < 0)
         return -1;
     const char *filter = arena_printf(&cli->arena, "name==%s,projectName==%s", name, project);
@@ -138,7 +155,7 @@ int cli_look_up_workload(struct cli *cli, const char *name, json_t **out_workloa
 {
     const char *project, *filter = arena_printf(&cli->arena, "name==%s", name);
     json_t *answer;
-    if (cli_project_name(cli, &project, NULL) == 0)
+    if (flag_text(&cli->arguments, "uuid") || cli_project_name(cli, &project, NULL) == 0)
         return cli_find_workload(cli, name, out_workload, err);
     if (cli->command->kind && cli->command->kind->type)
         filter = arena_printf(&cli->arena, "%s,type==%s", filter, cli->command->kind->type);
@@ -170,6 +187,13 @@ const char *cli_path_of_type(const char *type)
 
 int cli_name(struct cli *cli, const char **out_name, struct error *err)
 {
+    const char *uuid = flag_text(&cli->arguments, "uuid");
+    if (uuid && cli->arguments.word_count > 0)
+        return error_set(err, ERROR_INVALID, "--uuid stands in place of a name, and there is %s",
+                         cli->arguments.words[0]);
+    *out_name = uuid;
+    if (uuid)
+        return 0;
     if (cli->arguments.word_count == 0)
         return error_set(err, ERROR_INVALID, "a name is missing: %s %s %s", cli->program, cli->command->words,
                          cli->command->usage);

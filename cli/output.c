@@ -20,6 +20,21 @@ enum output cli_output(const struct cli *cli)
     return OUTPUT_TABLE;
 }
 
+int cli_check_output(const struct cli *cli, struct error *err)
+{
+    static const char *const FORMS[] = {"table", "json", "yaml", "wide", "name"};
+    const char *form = flag_text(&cli->arguments, "output");
+    bool is_list = flag_takes(cli->command->flags, "no-pagination");
+    size_t count = is_list ? 5 : 3;
+    if (!form || !(is_list || flag_takes(cli->command->flags, "show-events")))
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(form, FORMS[i]) == 0)
+            return 0;
+    return error_set(err, ERROR_INVALID, "--output: %s, got %.60s",
+                     is_list ? "table, wide, json, yaml or name" : "table, json or yaml", form);
+}
+
 static void indent(int depth)
 {
     for (int i = 0; i < depth; i++)
@@ -89,6 +104,27 @@ void cli_print(const struct cli *cli, const json_t *value)
     free(text);
 }
 
+// "projects" for `project list`.
+static const char *plural_of_command(struct cli *cli)
+{
+    const char *words = cli->command->words, *last = strrchr(words, ' ');
+    size_t length = last ? (size_t)(last - words) : strlen(words);
+    const char *first = strncmp(words, "list ", 5) == 0 ? words + 5 : arena_strndup(&cli->arena, words, length);
+    size_t end = strlen(first);
+    return end > 0 && first[end - 1] == 's' ? first : arena_printf(&cli->arena, "%ss", first);
+}
+
+void cli_print_entries(struct cli *cli, const json_t *entries)
+{
+    if (!flag_is_set(&cli->arguments, "no-pagination")) {
+        cli_print(cli, entries);
+        return;
+    }
+    json_t *whole = json_pack("{s:O}", plural_of_command(cli), entries);
+    cli_print(cli, whole);
+    json_decref(whole);
+}
+
 const char *cli_age(struct cli *cli, const char *time_text)
 {
     int64_t time_ms;
@@ -145,10 +181,26 @@ double cli_number(const json_t *object, const char *path)
     return json_number_value(cli_at(object, path));
 }
 
+static bool is_form(const struct cli *cli, const char *form)
+{
+    const char *wanted = flag_text(&cli->arguments, "output");
+    return wanted && strcmp(wanted, form) == 0;
+}
+
+void cli_print_columns(const struct cli *cli, const struct table *table, const char *usual)
+{
+    const char *columns = flag_text(&cli->arguments, "columns");
+    if (is_form(cli, "name")) {
+        table_print(table, TABLE_PLAIN, table->titles[0], false);
+        return;
+    }
+    table_print(table, cli->command->is_old ? TABLE_PLAIN : TABLE_RULED,
+                columns || is_form(cli, "wide") ? columns : usual, !flag_is_set(&cli->arguments, "no-headers"));
+}
+
 void cli_print_table(const struct cli *cli, const struct table *table)
 {
-    table_print(table, cli->command->is_old ? TABLE_PLAIN : TABLE_RULED, flag_text(&cli->arguments, "columns"),
-                !flag_is_set(&cli->arguments, "no-headers"));
+    cli_print_columns(cli, table, NULL);
 }
 
 void cli_print_list(struct cli *cli, const json_t *entries, const char *const *titles, size_t count, cli_row_fn add_row)
@@ -157,7 +209,7 @@ void cli_print_list(struct cli *cli, const json_t *entries, const char *const *t
     json_t *entry;
     size_t i;
     if (cli_output(cli) != OUTPUT_TABLE) {
-        cli_print(cli, entries);
+        cli_print_entries(cli, entries);
         return;
     }
     table_init(&table, &cli->arena, titles, count);

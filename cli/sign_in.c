@@ -232,6 +232,38 @@ int run_config_set(struct cli *cli, struct error *err)
     return 0;
 }
 
+// The cluster's name and the project's id where the server says them; else what is saved.
+int run_config_describe(struct cli *cli, struct error *err)
+{
+    const char *project = profile_project(&cli->profile), *uuid = profile_get(&cli->profile, "cluster", "uuid");
+    json_t *clusters, *cluster, *found, *of_project = NULL;
+    size_t i;
+    if (cli_get(cli, &clusters, err, "/api/v1/clusters") < 0)
+        return -1;
+    if (project && cli_find_project(cli, project, &of_project, err) < 0) {
+        json_decref(clusters);
+        return -1;
+    }
+    found = json_array_get(clusters, 0);
+    json_array_foreach(clusters, i, cluster)
+        if (uuid && strcmp(cli_text(cluster, "uuid"), uuid) == 0)
+            found = cluster;
+    json_t *described = json_pack("{s:{s:s}, s:{s:s, s:s, s:s?, s:{s:s?, s:s?}}}", "control_plane", "url",
+                                  profile_url(&cli->profile) ? profile_url(&cli->profile) : cli->client.url, "cluster",
+                                  "uuid", cli_text(found, "uuid"), "name", cli_text(found, "name"), "domain",
+                                  json_string_value(json_object_get(found, "domain")), "project", "name", project, "id",
+                                  json_string_value(json_object_get(of_project, "id")));
+    if (cli_output(cli) != OUTPUT_TABLE)
+        cli_print(cli, described);
+    else
+        printf("Control plane: %s\nCluster: %s (%s)\nProject: %s\n", cli_text(described, "control_plane.url"),
+               cli_text(described, "cluster.name"), cli_text(described, "cluster.uuid"), project ? project : "none");
+    json_decref(described);
+    json_decref(clusters);
+    json_decref(of_project);
+    return 0;
+}
+
 int run_project_set(struct cli *cli, struct error *err)
 {
     const char *name;

@@ -66,7 +66,7 @@ static int act_on_name(struct cli *cli, const char *name, const char *what, cons
     if (rc == 0)
         rc = act_on(cli, workload, what, err);
     if (rc == 0)
-        report(cli, name, done);
+        report(cli, cli_text(workload, "name"), done);
     json_decref(workload);
     return rc;
 }
@@ -102,6 +102,8 @@ static int act(struct cli *cli, const char *what, const char *done, struct error
         return act_on_all(cli, what, done, err);
     if (cli_name(cli, &first, err) < 0)
         return -1;
+    if (cli->arguments.word_count == 0)
+        return act_on_name(cli, first, what, done, err);
     for (size_t i = 0; i < cli->arguments.word_count; i++)
         if (act_on_name(cli, cli->arguments.words[i], what, done, err) < 0)
             return -1;

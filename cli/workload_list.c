@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 static const char *const TITLES[] = {"Workload",         "Type",       "Status",      "Project",
@@ -136,6 +137,16 @@ static void add_old_row(struct cli *cli, const json_t *workload, const json_t *p
                                            cli_service_urls(cli, workload, node)});
 }
 
+// As the API writes it; in any case, and by its longer name.
+static const char *framework_name(const char *text)
+{
+    static const char *const NAMES[] = {"PyTorch", "MPI", "TF", "XGBoost", "JAX"};
+    for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++)
+        if (strcasecmp(text, NAMES[i]) == 0)
+            return NAMES[i];
+    return strcasecmp(text, "TensorFlow") == 0 ? "TF" : text;
+}
+
 static int list_path(struct cli *cli, const char **out_path, struct error *err)
 {
     const char *filter = "", *project = NULL;
@@ -144,8 +155,15 @@ static int list_path(struct cli *cli, const char **out_path, struct error *err)
         return -1;
     if (project)
         filter = arena_printf(&cli->arena, "projectName==%s,", project);
+    const char *framework = flag_text(&cli->arguments, "framework");
     if (cli->command->kind->type)
         type = cli->command->kind->type;
+    if (cli->command->kind->framework)
+        framework = cli->command->kind->framework;
+    if (framework)
+        type = NULL; // `training list --framework`: the framework says it
+    if (framework)
+        filter = arena_printf(&cli->arena, "%sdistributedFramework==%s,", filter, framework_name(framework));
     if (type)
         filter = arena_printf(&cli->arena, "%stype==%s,", filter, type);
     if (status)
@@ -174,8 +192,7 @@ static int print_old(struct cli *cli, const json_t *workloads, struct error *err
     table_init(&table, &cli->arena, OLD_TITLES, sizeof(OLD_TITLES) / sizeof(OLD_TITLES[0]));
     json_array_foreach(workloads, i, workload)
         add_old_row(cli, workload, pods, &table);
-    table_print(&table, TABLE_PLAIN, flag_text(&cli->arguments, "columns"),
-                !flag_is_set(&cli->arguments, "no-headers"));
+    cli_print_table(cli, &table);
     json_decref(pods);
     return 0;
 }
@@ -235,19 +252,17 @@ int run_workload_list(struct cli *cli, struct error *err)
         return rc;
     }
     if (cli_output(cli) != OUTPUT_TABLE) {
-        cli_print(cli, workloads);
+        cli_print_entries(cli, workloads);
     } else if (cli->command->is_old) {
         rc = print_old(cli, workloads, err);
     } else {
-        const char *columns = flag_text(&cli->arguments, "columns");
         struct table table;
         bool is_short = strcmp(cli->command->words, "list") == 0;
         table_init(&table, &cli->arena, is_short ? SHORT_TITLES : TITLES,
                    is_short ? sizeof(SHORT_TITLES) / sizeof(SHORT_TITLES[0]) : sizeof(TITLES) / sizeof(TITLES[0]));
         json_array_foreach(workloads, i, workload)
             add_row(cli, workload, &table);
-        table_print(&table, TABLE_RULED, columns || is_short ? columns : USUAL_COLUMNS,
-                    !flag_is_set(&cli->arguments, "no-headers"));
+        cli_print_columns(cli, &table, is_short ? NULL : USUAL_COLUMNS);
     }
     if (rc == 0 && cli_output(cli) == OUTPUT_TABLE && isatty(STDERR_FILENO))
         say_the_way_out(cli, workloads);

@@ -107,6 +107,7 @@ TABLES(WITH_TIMELINE, FORM_FLAGS, TIMELINE_FLAGS);
 TABLES(WITH_EVENTS, EVENT_FLAGS, FORM_FLAGS);
 
 const struct command CLUSTER_COMMANDS[] = {
+    {"config cluster", run_cluster_set, NEEDS_SERVER, NULL, NULL, true, "NAME", "the cluster to use"},
     {"config project", run_project_set, NEEDS_SERVER, NULL, NULL, true, "NAME", "the default project"},
     {"project set", run_project_set, NEEDS_SERVER, NULL, NULL, false, "NAME", "the default project"},
     {"project list", run_project_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "projects, quota and use"},

@@ -24,18 +24,27 @@ const struct flag LIST_FLAGS[] = {
     {"json", NULL, 0, FLAG_SWITCH, "", "as JSON"},
     {"yaml", NULL, 0, FLAG_SWITCH, "", "as YAML"},
     {"table", NULL, 0, FLAG_SWITCH, "", "as a table (the default)"},
+    {"output", NULL, 'o', FLAG_TEXT, "FORM", "table, wide (every column), json, yaml, or name (names alone)"},
     {"no-headers", NULL, 0, FLAG_SWITCH, "", "without the titles"},
     {"columns", NULL, 0, FLAG_TEXT, "A,B", "only these columns, in this order"},
     {"status", NULL, 0, FLAG_TEXT, "PHASE", "only workloads in this phase"},
     {"type", NULL, 0, FLAG_TEXT, "TYPE", "only workloads of this type"},
+    {"framework", NULL, 0, FLAG_TEXT, "NAME", "only distributed workloads of PyTorch, MPI, TF, XGBoost or JAX"},
     {"deleted", NULL, 0, FLAG_SWITCH, "", "deleted workloads"},
     {"max-items", NULL, 0, FLAG_TEXT, "N", "at most N"},
     {"page-size", "limit", 0, FLAG_TEXT, "N", "entries per request (all pages are fetched)"},
+    {"no-pagination", NULL, 0, FLAG_SWITCH, "", "all of them (the default); JSON is an object then"},
     {"details", NULL, 'v', FLAG_SWITCH, "", "accepted; nothing more to show"},
     {0},
 };
 
+#define UUID_FLAG                                                     \
+    {                                                                 \
+        "uuid", NULL, 0, FLAG_TEXT, "UUID", "the workload of this id" \
+    }
+
 const struct flag DESCRIBE_FLAGS[] = {
+    UUID_FLAG,
     {"output", NULL, 'o', FLAG_TEXT, "FORM", "table, json or yaml"},
     {"json", NULL, 0, FLAG_SWITCH, "", "as JSON"},
     {"yaml", NULL, 0, FLAG_SWITCH, "", "as YAML"},
@@ -47,10 +56,14 @@ const struct flag DESCRIBE_FLAGS[] = {
     {"event-limit", NULL, 0, FLAG_TEXT, "N", "at most N events; -1 for all (default 50)"},
     {"pod-limit", NULL, 0, FLAG_TEXT, "N", "at most N pods; -1 for all (default 10)"},
     {"framework", NULL, 0, FLAG_TEXT, "NAME", "accepted; the name is enough"},
+    {"type", NULL, 0, FLAG_TEXT, "TYPE", "accepted; the name is enough"},
     {0},
 };
 
+const struct flag UUID_FLAGS[] = {UUID_FLAG, {0}};
+
 const struct flag LOG_FLAGS[] = {
+    UUID_FLAG,
     {"follow", NULL, 'f', FLAG_SWITCH, "", "follow until the workload is over; with --pod until that ends"},
     {"tail", NULL, 't', FLAG_TEXT, "N", "only the last lines; -1 for all"},
     {"since", NULL, 0, FLAG_TEXT, "TIME", "not older than: 5m"},
@@ -65,6 +78,7 @@ const struct flag LOG_FLAGS[] = {
 };
 
 const struct flag DELETE_FLAGS[] = {
+    UUID_FLAG,
     {"yes", NULL, 'y', FLAG_SWITCH, "", "do not ask"},
     {"all", "all-projects", 'A', FLAG_SWITCH, "", "all workloads of the project"},
     {0},

@@ -12,6 +12,10 @@ TABLES(WITH_DELETE, PROJECT_FLAGS, DELETE_FLAGS);
 TABLES(WITH_OLD_SUBMIT, PROJECT_FLAGS, OLD_SUBMIT_FLAGS);
 
 const struct command OLD_COMMANDS[] = {
+    {"submit-dist pytorch", run_submit, NEEDS_SERVER, &PYTORCH, WITH_OLD_SUBMIT, true,
+     "NAME --workers N -i IMAGE [FLAGS]", "submit a distributed training with PyTorch"},
+    {"submit-dist mpi", run_submit, NEEDS_SERVER, &MPI, WITH_OLD_SUBMIT, true, "NAME --workers N -i IMAGE [FLAGS]",
+     "submit a distributed training with MPI"},
     {"submit-mpi", run_submit, NEEDS_SERVER, &MPI, WITH_OLD_SUBMIT, true, "NAME --processes N -i IMAGE [FLAGS]",
      "submit a distributed training"},
     {"submit", run_submit, NEEDS_SERVER, &TRAINING, WITH_OLD_SUBMIT, true, "NAME -i IMAGE [-g GPUS] [FLAGS] [-- ARGS]",

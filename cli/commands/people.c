@@ -162,6 +162,11 @@ const struct command PEOPLE_COMMANDS[] = {
      "ask for the password alone again"},
     {"account otp", run_account_otp, NEEDS_SERVER, NULL, WITH_LIST, false, "", "whether your password needs a code"},
     {"version", run_version, NEEDS_NOTHING, NULL, NULL, false, "", "the client's version"},
+    {"completion", run_completion, NEEDS_NOTHING, NULL, NULL, false, "bash|zsh|fish",
+     "the shell's completion of words and names: source <(prorata completion bash)"},
+    {"complete", run_complete, NEEDS_PROFILE, NULL, NULL, false, "-- WORDS...", "what it asks: the words that fit"},
+    {"config describe", run_config_describe, NEEDS_SERVER, NULL, WITH_LIST, false, "",
+     "which server, cluster and project commands go to"},
     {"config set", run_config_set, NEEDS_PROFILE, NULL, WITH_CONFIG, false, "--cp-url URL", "which server"},
     {0},
 };

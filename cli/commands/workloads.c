@@ -58,9 +58,9 @@ TABLES(WITH_FILE, PROJECT_FLAGS, FILE_FLAGS, FORM_FLAGS);
 TABLES(WITH_DESCRIBE, PROJECT_FLAGS, DESCRIBE_FLAGS);
 TABLES(WITH_EXPLAIN, PROJECT_FLAGS, DESCRIBE_FLAGS, EXPLAIN_FLAGS);
 TABLES(WITH_LOGS, PROJECT_FLAGS, LOG_FLAGS);
-TABLES(WITH_EXEC, PROJECT_FLAGS, EXEC_FLAGS);
-TABLES(WITH_FORWARD, PROJECT_FLAGS, FORWARD_FLAGS);
-TABLES(WITH_OPEN, PROJECT_FLAGS, OPEN_FLAGS);
+TABLES(WITH_EXEC, PROJECT_FLAGS, UUID_FLAGS, EXEC_FLAGS);
+TABLES(WITH_FORWARD, PROJECT_FLAGS, UUID_FLAGS, FORWARD_FLAGS);
+TABLES(WITH_OPEN, PROJECT_FLAGS, UUID_FLAGS, OPEN_FLAGS);
 TABLES(WITH_DELETE, PROJECT_FLAGS, DELETE_FLAGS);
 TABLES(WITH_SUBMIT, PROJECT_FLAGS, SUBMIT_FLAGS);
 TABLES(WITH_RUN, PROJECT_FLAGS, RUN_FLAGS, SUBMIT_FLAGS);
@@ -142,7 +142,13 @@ const struct command WORKLOADS_COMMANDS[] = {
     ENTER("training jax ", JAX),
     ENTER("workspace ", WORKSPACE),
     ENTER("inference ", INFERENCE),
+    ENTER("inference standard ", INFERENCE),
     ENTER("distributed ", DISTRIBUTED),
+    ENTER("pytorch ", PYTORCH),
+    ENTER("mpi ", MPI),
+    ENTER("tensorflow ", TENSORFLOW),
+    ENTER("xgboost ", XGBOOST),
+    ENTER("jax ", JAX),
     {"explain", run_explain, NEEDS_SERVER, &ANY, WITH_EXPLAIN, false, "NAME",
      "why a workload waits, and what would start it"},
     {"receipts", run_receipts, NEEDS_SERVER, &ANY, WITH_RECEIPTS, false, "[-p PROJECT] [--workload NAME] [--pool NAME]",
@@ -156,6 +162,7 @@ const struct command WORKLOADS_COMMANDS[] = {
     LIFE("training", TRAINING),
     LIFE("workspace", WORKSPACE),
     LIFE("inference", INFERENCE),
+    LIFE("inference standard", INFERENCE),
     {"inference update", run_inference_update, NEEDS_SERVER, &INFERENCE, WITH_SUBMIT, false, "NAME [FLAGS] [-- ARGS]",
      "change what is given; replicas follow one by one"},
     LIFE("distributed", DISTRIBUTED),

@@ -12,98 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int parse_number(const char *flag, const char *text, double *out_number, struct error *err)
-{
-    char *end;
-    *out_number = strtod(text, &end);
-    if (end == text || *end != '\0' || !isfinite(*out_number))
-        return error_set(err, ERROR_INVALID, "--%s: not a number: %s", flag, text);
-    return 0;
-}
-
-static json_t *named_item(const char *flag, const char *text, struct error *err)
-{
-    const char *equals = strchr(text, '=');
-    if (!equals || equals == text) {
-        error_set(err, ERROR_INVALID, "--%s: expected NAME=VALUE, got %s", flag, text);
-        return NULL;
-    }
-    return json_pack("{s:s%, s:s}", "name", text, (size_t)(equals - text), "value", equals + 1);
-}
-
-// The flag may be given several times, and each may name several: a,b.
-static void append_names(json_t *list, const char *text)
-{
-    for (const char *comma; (comma = strchr(text, ',')); text = comma + 1)
-        json_array_append_new(list, json_stringn(text, (size_t)(comma - text)));
-    json_array_append_new(list, json_string(text));
-}
-
-// NULL with err set where the text is not of the form.
-static json_t *field_value(const struct spec_field *field, const struct flag_value *value, struct error *err)
-{
-    const char *text = value->texts[value->count - 1];
-    double number;
-    int64_t ms;
-    json_t *list;
-    switch (field->form) {
-    case FIELD_TEXT:
-        return json_string(text);
-    case FIELD_SWITCH:
-        return json_boolean(strcmp(text, "false") != 0);
-    case FIELD_INTEGER:
-    case FIELD_NUMBER:
-        if (parse_number(field->flag, text, &number, err) < 0)
-            return NULL;
-        if (field->form == FIELD_NUMBER)
-            return json_real(number);
-        if (number != floor(number)) {
-            error_set(err, ERROR_INVALID, "--%s: expected a whole number, got %s", field->flag, text);
-            return NULL;
-        }
-        return json_integer((json_int_t)number);
-    case FIELD_SECONDS:
-        if (duration_parse(text, &ms, err) < 0) {
-            error_prefix(err, "--%s: ", field->flag);
-            return NULL;
-        }
-        return json_integer(ms / 1000);
-    case FIELD_TEXTS:
-    case FIELD_NAMED:
-        list = json_array();
-        for (size_t i = 0; i < value->count; i++) {
-            if (field->form == FIELD_TEXTS) {
-                append_names(list, value->texts[i]);
-                continue;
-            }
-            if (strcmp(field->flag, "environment-variable") == 0 && !strchr(value->texts[i], '='))
-                continue; // an environment: submit_take_assets
-            json_t *item = named_item(field->flag, value->texts[i], err);
-            if (!item) {
-                json_decref(list);
-                return NULL;
-            }
-            json_array_append_new(list, item);
-        }
-        return list;
-    }
-    return NULL;
-}
-
-static int take_fields(const struct cli *cli, json_t *spec, struct error *err)
-{
-    for (const struct spec_field *field = SPEC_FIELDS; field->flag; field++) {
-        const struct flag_value *value = flag_values(&cli->arguments, field->flag);
-        if (!value)
-            continue;
-        json_t *json = field_value(field, value, err);
-        if (!json)
-            return -1;
-        submit_set_at(spec, field->path, json);
-    }
-    return 0;
-}
+#include <unistd.h>
 
 const char *submit_part_of(struct cli *cli, const char *text, const char *key)
 {
@@ -118,15 +27,15 @@ const char *submit_part_of(struct cli *cli, const char *text, const char *key)
 
 static void take_structures(struct cli *cli, json_t *spec)
 {
+    static const char *const AFFINITIES[][2] = {{"preferred-pod-topology-key", "Preferred"},
+                                                {"required-pod-topology-key", "Required"}};
     const struct flag_value *value;
-    if ((value = flag_values(&cli->arguments, "extended-resource")))
-        for (size_t i = 0; i < value->count; i++) {
-            const char *equals = strchr(value->texts[i], '=');
-            size_t length = equals ? (size_t)(equals - value->texts[i]) : strlen(value->texts[i]);
-            submit_append_to(
-                spec, "compute.extendedResources",
-                json_pack("{s:s%, s:s}", "resource", value->texts[i], length, "quantity", equals ? equals + 1 : "1"));
-        }
+    submit_take_resources(cli, "extended-resource", spec);
+    for (size_t i = 0; i < 2; i++) {
+        const char *key = flag_text(&cli->arguments, AFFINITIES[i][0]);
+        if (key)
+            json_object_set_new(spec, "podAffinity", json_pack("{s:s, s:s}", "type", AFFINITIES[i][1], "key", key));
+    }
     if ((value = flag_values(&cli->arguments, "exclude-node")))
         for (size_t i = 0; i < value->count; i++) {
             json_t *expression = json_pack("{s:s, s:s, s:[s]}", "key", "kubernetes.io/hostname", "operator", "NotIn",
@@ -245,44 +154,21 @@ static void take_command(struct cli *cli, json_t *spec)
         json_object_set_new(spec, "args", json_string(args));
 }
 
-// -g of the first generation: 2 is whole devices, 0.5 a part of one.
-static int take_old_gpu(struct cli *cli, json_t *spec, struct error *err)
-{
-    const char *text = flag_text(&cli->arguments, "gpu");
-    double gpus;
-    if (flag_is_set(&cli->arguments, "gpu-memory") && !text) {
-        submit_set_at(spec, "compute.gpuDevicesRequest", json_integer(1));
-        return 0;
-    }
-    if (!text || parse_number("gpu", text, &gpus, err) < 0)
-        return text ? -1 : 0;
-    if (gpus == floor(gpus)) {
-        submit_set_at(spec, "compute.gpuDevicesRequest", json_integer((json_int_t)gpus));
-    } else if (gpus < 1 && gpus > 0) {
-        submit_set_at(spec, "compute.gpuDevicesRequest", json_integer(1));
-        submit_set_at(spec, "compute.gpuRequestType", json_string("portion"));
-        submit_set_at(spec, "compute.gpuPortionRequest", json_real(gpus));
-    } else {
-        return error_set(err, ERROR_INVALID, "--gpu: whole devices, or a part below 1; got %s", text);
-    }
-    return 0;
-}
-
 // What follows from flags that others imply.
 static int complete(struct cli *cli, const struct kind *kind, json_t *spec, struct error *err)
 {
-    if (take_old_gpu(cli, spec, err) < 0)
+    if (submit_take_gpus(cli, cli->command->is_old ? "gpu" : "gpu-devices-request", spec, err) < 0)
         return -1;
-    if (!cli_at(spec, "compute.gpuRequestType")) {
-        if (cli_at(spec, "compute.gpuPortionRequest"))
-            submit_set_at(spec, "compute.gpuRequestType", json_string("portion"));
-        else if (cli_at(spec, "compute.gpuMemoryRequest"))
-            submit_set_at(spec, "compute.gpuRequestType", json_string("memory"));
-    }
-    if (cli_at(spec, "compute.gpuRequestType") && !cli_at(spec, "compute.gpuDevicesRequest"))
-        submit_set_at(spec, "compute.gpuDevicesRequest", json_integer(1));
+    submit_name_request_type(spec);
     if (flag_is_set(&cli->arguments, "preemptible") && !cli_at(spec, "preemptibility"))
         json_object_set_new(spec, "preemptibility", json_string("preemptible"));
+    if (flag_is_set(&cli->arguments, "run-as-user")) {
+        submit_set_at(spec, "security.uidGidSource", json_string("custom"));
+        submit_set_at(spec, "security.runAsUid", json_integer(getuid()));
+        submit_set_at(spec, "security.runAsGid", json_integer(getgid()));
+    }
+    if (flag_is_set(&cli->arguments, "jupyter") && !cli_at(spec, "image"))
+        json_object_set_new(spec, "image", json_string("jupyter/scipy-notebook"));
     if (flag_is_set(&cli->arguments, "jupyter"))
         submit_append_to(spec, "exposedUrls",
                          json_pack("{s:i, s:s}", "container", 8888, "toolType", "jupyter-notebook"));
@@ -295,39 +181,6 @@ static int complete(struct cli *cli, const struct kind *kind, json_t *spec, stru
     return 0;
 }
 
-// The master: as the workers, but for what flags say.
-static int add_master(struct cli *cli, json_t *body, const json_t *spec, struct error *err)
-{
-    const char *gpus = flag_text(&cli->arguments, "master-gpu-devices-request");
-    const char *command = flag_text(&cli->arguments, "master-command"),
-               *args = flag_text(&cli->arguments, "master-args");
-    double number;
-    if (!gpus && !command && !args && flag_is_set(&cli->arguments, "template"))
-        return 0; // as the template has it
-    if (!gpus && !command && !args) {
-        json_object_set_new(body, "masterSpecSameAsWorker", json_true());
-        return 0;
-    }
-    json_t *master = json_deep_copy(spec);
-    static const char *const WORKERS_ONLY[] = {"numWorkers",  "distributedFramework", "minReplicas",
-                                               "maxReplicas", "slotsPerWorker",       "cleanPodPolicy",
-                                               "subGroups",   "minSubGroups",         "topology"};
-    for (size_t i = 0; i < sizeof(WORKERS_ONLY) / sizeof(WORKERS_ONLY[0]); i++)
-        json_object_del(master, WORKERS_ONLY[i]);
-    json_object_set_new(body, "masterSpecSameAsWorker", json_false());
-    json_object_set_new(body, "masterSpec", master);
-    if (gpus) {
-        if (parse_number("master-gpu-devices-request", gpus, &number, err) < 0)
-            return -1;
-        submit_set_at(master, "compute.gpuDevicesRequest", json_integer((json_int_t)number));
-    }
-    if (command)
-        json_object_set_new(master, "command", json_string(command));
-    if (args)
-        json_object_set_new(master, "args", json_string(args));
-    return 0;
-}
-
 static const char *random_name(struct cli *cli, const struct kind *kind)
 {
     return arena_printf(&cli->arena, "%s-%06x", strcmp(kind->type, "Workspace") == 0 ? "workspace" : "job",
@@ -336,7 +189,7 @@ static const char *random_name(struct cli *cli, const struct kind *kind)
 
 int submit_make_spec(struct cli *cli, const struct kind *kind, json_t *spec, struct error *err)
 {
-    if (take_fields(cli, spec, err) < 0)
+    if (submit_take_fields(cli, SPEC_FIELDS, spec, err) < 0)
         return -1;
     take_structures(cli, spec);
     if (submit_take_lists(cli, spec, err) < 0 || take_ports(cli, spec, err) < 0)
@@ -361,7 +214,7 @@ int submit_make_body(struct cli *cli, const struct kind *kind, const json_t *pro
     if (submit_take_assets(cli, body, err) < 0 || submit_make_spec(cli, kind, spec, err) < 0)
         return -1;
     return strcmp(kind->type, "Distributed") == 0 && !flag_is_set(&cli->arguments, "no-master")
-               ? add_master(cli, body, spec, err)
+               ? submit_add_master(cli, body, spec, err)
                : 0;
 }
 

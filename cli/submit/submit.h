@@ -28,6 +28,18 @@ const char *submit_part_of(struct cli *cli, const char *text, const char *key);
 void submit_set_at(json_t *object, const char *path, json_t *value);
 // To the list that stands there; takes item over.
 void submit_append_to(json_t *spec, const char *path, json_t *item);
+// {name, value} of NAME=VALUE; NULL with err set where it is not of that form.
+json_t *submit_named_item(const char *flag, const char *text, struct error *err);
+// The flags that are given of a table of fields.
+int submit_take_fields(const struct cli *cli, const struct spec_field *fields, json_t *spec, struct error *err);
+// 2 is whole devices, 0.5 a part of one.
+int submit_take_gpus(struct cli *cli, const char *flag, json_t *spec, struct error *err);
+// NAME=N of each, as extended resources.
+void submit_take_resources(struct cli *cli, const char *flag, json_t *spec);
+// Portion or memory, where the amount says it; a part of a device is of one where no number is given.
+void submit_name_request_type(json_t *spec);
+// The master: as the workers, but for what flags say.
+int submit_add_master(struct cli *cli, json_t *body, const json_t *spec, struct error *err);
 // Tolerations, volumes, URLs, variables that come from elsewhere; the shape of a gang: --sub-group and --topology.
 int submit_take_lists(struct cli *cli, json_t *spec, struct error *err);
 // What an inference is told by flags of other kinds, and --serving-port. kind is the command's.
@@ -46,4 +58,4 @@ int submit_take_assets(struct cli *cli, json_t *body, struct error *err);
 int submit_read_file(struct cli *cli, json_t **out_body, const char **out_type, const char **out_project,
                      struct error *err);
 
-extern const struct spec_field SPEC_FIELDS[]; // ends with flag == NULL
+extern const struct spec_field SPEC_FIELDS[], MASTER_FIELDS[]; // each ends with flag == NULL

@@ -40,11 +40,49 @@
         "yaml", NULL, 0, FLAG_SWITCH, "", "with --what-if: as YAML"                                                  \
     }
 
+// Of both generations.
+#define POD_FLAGS                                                                                                       \
+    {"extended-resource", NULL, 0, FLAG_LIST, "NAME=N", "another resource"},                                            \
+        {"toleration", NULL, 0, FLAG_LIST, "key=,value=,operator=,effect=,seconds=", "a taint to tolerate"},            \
+        {"host-path", NULL, 0, FLAG_LIST, "path=,mount=,mount-propagation=,readwrite", "a folder of the node"},         \
+        {"nfs", NULL, 0, FLAG_LIST, "server=,path=,mountpath=,readwrite", "a folder of a file server"},                 \
+        {"existing-pvc", NULL, 0, FLAG_LIST, "claimname=,path=,ro", "an existing volume claim"},                        \
+        {"new-pvc",                                                                                                     \
+         NULL,                                                                                                          \
+         0,                                                                                                             \
+         FLAG_LIST,                                                                                                     \
+         "claimname=,storageclass=,size=,path=,accessmode-rwo,accessmode-rom,accessmode-rwm,ro,ephemeral",              \
+         "a volume that is made for it"},                                                                               \
+        {"git-sync", NULL, 0, FLAG_LIST, "name=,repository=,branch=,rev=,path=,secret=", "a repository"},               \
+        {"s3", NULL, 0, FLAG_LIST, "name=,bucket=,path=,url=,accesskey=", "a bucket"},                                  \
+        {"configmap-map-volume", NULL, 0, FLAG_LIST, "name=,path=,subpath=,default-mode=", "a config map as files"},    \
+        {"secret-volume", NULL, 0, FLAG_LIST, "name=,path=,default-mode=", "a secret as files"},                        \
+        {"empty-dir-volume", NULL, 0, FLAG_LIST, "name=,path=,medium=,size-limit=", "a folder that is empty at first"}, \
+        {"env-secret", NULL, 0, FLAG_LIST, "NAME=SECRET,key=KEY", "an environment variable from a secret"},             \
+        {"env-config-map", NULL, 0, FLAG_LIST, "NAME=MAP,key=KEY", "an environment variable from a config map"},        \
+        {"env-pod-field-ref", NULL, 0, FLAG_LIST, "NAME=FIELD", "an environment variable from a field of the pod"},     \
+        {"run-as-uid", NULL, 0, FLAG_TEXT, "ID", "the user that it runs as"},                                           \
+        {"run-as-gid", NULL, 0, FLAG_TEXT, "ID", "the group that it runs as"},                                          \
+        {"supplemental-groups", NULL, 0, FLAG_TEXT, "ID,ID", "more groups"},                                            \
+        {"user-group-source", NULL, 0, FLAG_TEXT, "SOURCE", "user and groups: fromTheImage, fromIdpToken or custom"},   \
+        {"run-as-non-root", NULL, 0, FLAG_SWITCH, "", "never as root"},                                                 \
+        {"read-only-root-filesystem", NULL, 0, FLAG_SWITCH, "", "the image's files cannot be changed"},                 \
+        {"capability", NULL, 0, FLAG_LIST, "NAME", "a capability of Linux"},                                            \
+        {"seccomp-profile", NULL, 0, FLAG_TEXT, "TYPE", "RuntimeDefault, Unconfined or Localhost"},                     \
+        {"allow-privilege-escalation", NULL, 0, FLAG_SWITCH, "", "a process may get more rights than its parent"},      \
+        {"host-ipc", NULL, 0, FLAG_SWITCH, "", "shares memory with the node's processes"},                              \
+        {"host-network", NULL, 0, FLAG_SWITCH, "", "the node's network"},                                               \
+        {"privileged", NULL, 0, FLAG_SWITCH, "", "all that the node may"},                                              \
+    {                                                                                                                   \
+        "run-as-user", NULL, 0, FLAG_SWITCH, "", "as the user and group who calls this command"                         \
+    }
+
 const struct flag SUBMIT_FLAGS[] = {
     COMMON_FLAGS,
+    POD_FLAGS,
     {"command", NULL, 'c', FLAG_SWITCH, "", "the words after -- are the command; without it, arguments"},
     {"name-prefix", NULL, 0, FLAG_TEXT, "P", "a name that begins so"},
-    {"gpu-devices-request", "gpu-devices", 'g', FLAG_TEXT, "N", "GPUs of a pod"},
+    {"gpu-devices-request", "gpu-devices", 'g', FLAG_TEXT, "N", "GPUs of a pod: 2, or a part of one: 0.5"},
     {"gpu-request-type", NULL, 0, FLAG_TEXT, "TYPE", "portion or memory"},
     {"gpu-portion-request", NULL, 0, FLAG_TEXT, "F", "a part of a GPU"},
     {"gpu-portion-limit", NULL, 0, FLAG_TEXT, "F", "at most so much of it"},
@@ -54,7 +92,6 @@ const struct flag SUBMIT_FLAGS[] = {
     {"cpu-core-limit", NULL, 0, FLAG_TEXT, "F", "at most N"},
     {"cpu-memory-request", NULL, 0, FLAG_TEXT, "Q", "memory of a pod"},
     {"cpu-memory-limit", NULL, 0, FLAG_TEXT, "Q", "at most so much"},
-    {"extended-resource", NULL, 0, FLAG_LIST, "NAME=N", "another resource"},
     {"runs", NULL, 0, FLAG_TEXT, "N", "completions"},
     {"restart-policy", NULL, 0, FLAG_TEXT, "P", "Always, OnFailure or Never"},
     {"auto-deletion-time-after-completion", NULL, 0, FLAG_TEXT, "TIME", "delete it so long after its end"},
@@ -62,42 +99,18 @@ const struct flag SUBMIT_FLAGS[] = {
     {"category", NULL, 0, FLAG_TEXT, "NAME", "Build, Train or Deploy"},
     {"preemptible", NULL, 0, FLAG_SWITCH, "", "of a workspace: preemptible (older spelling)"},
     {"exclude-node", NULL, 0, FLAG_LIST, "NODE", "not on this node"},
-    {"toleration", NULL, 0, FLAG_LIST, "key=,value=,operator=,effect=,seconds=", "a taint to tolerate"},
+    {"required-pod-topology-key", NULL, 0, FLAG_TEXT, "KEY", "all pods on nodes of one value of this label"},
+    {"preferred-pod-topology-key", NULL, 0, FLAG_TEXT, "KEY", "the same, where that can be"},
     {"port", NULL, 0, FLAG_LIST, "container=,external=,service-type=", "a port"},
     {"external-url", NULL, 0, FLAG_LIST, "container=,url=,name=,tool-type=,authorization-type=,authusers=,authgroups=",
      "an address from outside; authusers= for each of several"},
-    {"host-path", NULL, 0, FLAG_LIST, "path=,mount=,mount-propagation=,readwrite", "a folder of the node"},
-    {"nfs", NULL, 0, FLAG_LIST, "server=,path=,mountpath=,readwrite", "a folder of a file server"},
-    {"existing-pvc", NULL, 0, FLAG_LIST, "claimname=,path=,ro", "an existing volume claim"},
-    {"new-pvc", NULL, 0, FLAG_LIST,
-     "claimname=,storageclass=,size=,path=,accessmode-rwo,accessmode-rom,accessmode-rwm,ro,ephemeral",
-     "a volume that is made for it"},
-    {"git-sync", NULL, 0, FLAG_LIST, "name=,repository=,branch=,rev=,path=,secret=", "a repository"},
-    {"s3", NULL, 0, FLAG_LIST, "name=,bucket=,path=,url=,accesskey=", "a bucket"},
-    {"configmap-map-volume", NULL, 0, FLAG_LIST, "name=,path=,subpath=,default-mode=", "a config map as files"},
-    {"secret-volume", NULL, 0, FLAG_LIST, "name=,path=,default-mode=", "a secret as files"},
-    {"empty-dir-volume", NULL, 0, FLAG_LIST, "name=,path=,medium=,size-limit=", "a folder that is empty at first"},
-    {"env-secret", NULL, 0, FLAG_LIST, "NAME=SECRET,key=KEY", "an environment variable from a secret"},
-    {"env-config-map", NULL, 0, FLAG_LIST, "NAME=MAP,key=KEY", "an environment variable from a config map"},
-    {"env-pod-field-ref", NULL, 0, FLAG_LIST, "NAME=FIELD", "an environment variable from a field of the pod"},
     {"terminate-after-preemption", NULL, 0, FLAG_SWITCH, "", "it ends when it gives its place to others"},
-    {"run-as-uid", NULL, 0, FLAG_TEXT, "ID", "the user that it runs as"},
-    {"run-as-gid", NULL, 0, FLAG_TEXT, "ID", "the group that it runs as"},
-    {"supplemental-groups", NULL, 0, FLAG_TEXT, "ID,ID", "more groups"},
-    {"user-group-source", NULL, 0, FLAG_TEXT, "SOURCE", "user and groups: fromTheImage, fromIdpToken or custom"},
-    {"run-as-non-root", NULL, 0, FLAG_SWITCH, "", "never as root"},
-    {"read-only-root-filesystem", NULL, 0, FLAG_SWITCH, "", "the image's files cannot be changed"},
-    {"capability", NULL, 0, FLAG_LIST, "NAME", "a capability of Linux"},
-    {"seccomp-profile", NULL, 0, FLAG_TEXT, "TYPE", "RuntimeDefault, Unconfined or Localhost"},
-    {"allow-privilege-escalation", NULL, 0, FLAG_SWITCH, "", "a process may get more rights than its parent"},
-    {"host-ipc", NULL, 0, FLAG_SWITCH, "", "shares memory with the node's processes"},
-    {"host-network", NULL, 0, FLAG_SWITCH, "", "the node's network"},
-    {"privileged", NULL, 0, FLAG_SWITCH, "", "all that the node may"},
     {"workers", NULL, 0, FLAG_TEXT, "N", "workers of a distributed training"},
     {"min-replicas", NULL, 0, FLAG_TEXT, "N", "at least so many workers (PyTorch), or replicas of an inference"},
     {"max-replicas", NULL, 0, FLAG_TEXT, "N", "at most so many workers (PyTorch), or replicas of an inference"},
     {"serving-port", NULL, 0, FLAG_TEXT,
-     "container=,protocol=,authorization-type=,cluster-local=", "where an inference answers"},
+     "container=,protocol=,authorization-type=,authorized-users=A:B,authorized-groups=A:B,cluster-local=",
+     "where an inference answers"},
     {"initial-replicas", NULL, 0, FLAG_TEXT, "N", "replicas at first, and while no metric is shown"},
     {"activation-replicas", NULL, 0, FLAG_TEXT, "N", "replicas at the first call after there were none"},
     {"metric", NULL, 0, FLAG_TEXT, "NAME",
@@ -107,6 +120,8 @@ const struct flag SUBMIT_FLAGS[] = {
     {"concurrency-hard-limit", NULL, 0, FLAG_TEXT, "N", "kept and shown; nothing limits requests"},
     {"scale-to-zero-retention", NULL, 0, FLAG_TEXT, "TIME", "without a call, before the last replica goes"},
     {"scale-down-delay", NULL, 0, FLAG_TEXT, "TIME", "how long less must be enough before replicas go"},
+    {"scale-to-zero-retention-seconds", NULL, 0, FLAG_TEXT, "N", "the same in seconds"},
+    {"scale-down-delay-seconds", NULL, 0, FLAG_TEXT, "N", "the same in seconds"},
     {"initialization-timeout", NULL, 0, FLAG_TEXT, "TIME", "the longest that a caller waits for a replica"},
     {"sub-group", NULL, 0, FLAG_LIST, "name=,workers=,...",
      "a part of the gang: name=,parent=,workers=,master,min-pods=,min-sub-groups=,topology=,required=,preferred="},
@@ -117,16 +132,29 @@ const struct flag SUBMIT_FLAGS[] = {
     {"framework", NULL, 'f', FLAG_TEXT, "NAME", "PyTorch, MPI, TF, XGBoost or JAX"},
     {"no-master", NULL, 0, FLAG_SWITCH, "", "workers only"},
     {"master-gpu-devices-request", NULL, 0, FLAG_TEXT, "N", "GPUs of the master"},
+    {"master-gpu-request-type", NULL, 0, FLAG_TEXT, "TYPE", "portion or memory"},
+    {"master-gpu-portion-request", NULL, 0, FLAG_TEXT, "F", "a part of a GPU"},
+    {"master-gpu-portion-limit", NULL, 0, FLAG_TEXT, "F", "at most so much of it"},
+    {"master-gpu-memory-request", NULL, 0, FLAG_TEXT, "Q", "an amount of GPU memory"},
+    {"master-gpu-memory-limit", NULL, 0, FLAG_TEXT, "Q", "at most so much of it"},
+    {"master-cpu-core-request", NULL, 0, FLAG_TEXT, "F", "cores of the master"},
+    {"master-cpu-core-limit", NULL, 0, FLAG_TEXT, "F", "at most N"},
+    {"master-cpu-memory-request", NULL, 0, FLAG_TEXT, "Q", "memory of the master"},
+    {"master-cpu-memory-limit", NULL, 0, FLAG_TEXT, "Q", "at most so much"},
+    {"master-extended-resource", NULL, 0, FLAG_LIST, "NAME=N", "another resource of the master"},
+    {"master-environment-variable", NULL, 0, FLAG_LIST, "NAME=VALUE", "besides those of the workers"},
     {"master-command", NULL, 0, FLAG_TEXT, "CMD", "the master's command"},
     {"master-args", NULL, 0, FLAG_TEXT, "ARGS", "the master's arguments"},
     {"attach", NULL, 0, FLAG_SWITCH, "", "accepted; use logs --follow"},
+    {"pod-running-timeout", NULL, 0, FLAG_TEXT, "TIME", "accepted; --watch waits as long as it takes"},
     {"wait-for-submit", NULL, 0, FLAG_TEXT, "TIME", "accepted; the answer comes when it is stored"},
     {0},
 };
 
 const struct flag OLD_SUBMIT_FLAGS[] = {
     COMMON_FLAGS,
-    {"command", NULL, 0, FLAG_TEXT, "[CMD]", "the command; without a value the words after --"},
+    POD_FLAGS,
+    {"command", NULL, 0, FLAG_OPTIONAL, "[CMD]", "the command; without a value the words after --"},
     {"args", NULL, 0, FLAG_TEXT, "ARGS", "arguments"},
     {"gpu", NULL, 'g', FLAG_TEXT, "N", "GPUs: 2, or a part: 0.5"},
     {"gpu-memory", NULL, 0, FLAG_TEXT, "Q", "an amount of GPU memory"},
@@ -140,7 +168,8 @@ const struct flag OLD_SUBMIT_FLAGS[] = {
     {"completions", NULL, 0, FLAG_TEXT, "N", "runs that must end well"},
     {"ttl-after-finish", NULL, 0, FLAG_TEXT, "TIME", "delete it so long after its end"},
     {"job-name-prefix", NULL, 0, FLAG_TEXT, "P", "a name that begins so"},
-    {"processes", NULL, 0, FLAG_TEXT, "N", "workers of submit-mpi"},
+    {"processes", "workers", 0, FLAG_TEXT, "N", "workers of submit-dist and submit-mpi"},
+    {"pvc", NULL, 0, FLAG_LIST, "NAME:PATH[:ro]", "an existing volume claim; CLASS:SIZE:PATH[:ro] makes one"},
     {"service-type", NULL, 's', FLAG_TEXT, "T", "portforward, nodeport, loadbalancer or ingress"},
     {"port", NULL, 0, FLAG_LIST, "[EXTERNAL:]CONTAINER", "a port"},
     {"volume", NULL, 'v', FLAG_LIST, "SRC:DST[:ro]", "a folder of the node"},
@@ -167,7 +196,6 @@ const struct spec_field SPEC_FIELDS[] = {
     {"preemptibility", "preemptibility", FIELD_TEXT},
     {"label", "labels", FIELD_NAMED},
     {"annotation", "annotations", FIELD_NAMED},
-    {"gpu-devices-request", "compute.gpuDevicesRequest", FIELD_INTEGER},
     {"gpu-request-type", "compute.gpuRequestType", FIELD_TEXT},
     {"gpu-portion-request", "compute.gpuPortionRequest", FIELD_NUMBER},
     {"gpu-portion-limit", "compute.gpuPortionLimit", FIELD_NUMBER},
@@ -207,6 +235,8 @@ const struct spec_field SPEC_FIELDS[] = {
     {"metric-threshold", "autoscaling.metricThreshold", FIELD_INTEGER},
     {"metric-threshold-percentage", "autoscaling.metricThresholdPercentage", FIELD_NUMBER},
     {"concurrency-hard-limit", "autoscaling.concurrencyHardLimit", FIELD_INTEGER},
+    {"scale-to-zero-retention-seconds", "autoscaling.scaleToZeroRetentionSeconds", FIELD_INTEGER},
+    {"scale-down-delay-seconds", "autoscaling.scaleDownDelaySeconds", FIELD_INTEGER},
     {"scale-to-zero-retention", "autoscaling.scaleToZeroRetentionSeconds", FIELD_SECONDS},
     {"scale-down-delay", "autoscaling.scaleDownDelaySeconds", FIELD_SECONDS},
     {"initialization-timeout", "servingConfiguration.initializationTimeoutSeconds", FIELD_SECONDS},
@@ -217,5 +247,20 @@ const struct spec_field SPEC_FIELDS[] = {
     {"slots-per-worker", "slotsPerWorker", FIELD_INTEGER},
     {"clean-pod-policy", "cleanPodPolicy", FIELD_TEXT},
     {"framework", "distributedFramework", FIELD_TEXT},
+    {0},
+};
+
+const struct spec_field MASTER_FIELDS[] = {
+    {"master-command", "command", FIELD_TEXT},
+    {"master-args", "args", FIELD_TEXT},
+    {"master-gpu-request-type", "compute.gpuRequestType", FIELD_TEXT},
+    {"master-gpu-portion-request", "compute.gpuPortionRequest", FIELD_NUMBER},
+    {"master-gpu-portion-limit", "compute.gpuPortionLimit", FIELD_NUMBER},
+    {"master-gpu-memory-request", "compute.gpuMemoryRequest", FIELD_TEXT},
+    {"master-gpu-memory-limit", "compute.gpuMemoryLimit", FIELD_TEXT},
+    {"master-cpu-core-request", "compute.cpuCoreRequest", FIELD_NUMBER},
+    {"master-cpu-core-limit", "compute.cpuCoreLimit", FIELD_NUMBER},
+    {"master-cpu-memory-request", "compute.cpuMemoryRequest", FIELD_TEXT},
+    {"master-cpu-memory-limit", "compute.cpuMemoryLimit", FIELD_TEXT},
     {0},
 };

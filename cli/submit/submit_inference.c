@@ -30,6 +30,17 @@ static void move_bounds(json_t *spec)
     }
 }
 
+// A:B as a list.
+static void set_names(struct cli *cli, json_t *port, const char *key, const char *text)
+{
+    char *rest = text && *text ? arena_strdup(&cli->arena, text) : NULL, *name;
+    json_t *names = rest ? json_array() : NULL;
+    while ((name = strsep(&rest, ":")))
+        json_array_append_new(names, json_string(name));
+    if (names)
+        json_object_set_new(port, key, names);
+}
+
 int submit_take_serving(struct cli *cli, const struct kind *kind, json_t *spec, struct error *err)
 {
     if (strcmp(kind->type, "Inference") != 0)
@@ -53,6 +64,8 @@ int submit_take_serving(struct cli *cli, const struct kind *kind, json_t *spec, 
         json_object_set_new(port, "protocol", json_string(protocol));
     if (access && *access)
         json_object_set_new(port, "authorizationType", json_string(access));
+    set_names(cli, port, "authorizedUsers", submit_part_of(cli, text, "authorized-users"));
+    set_names(cli, port, "authorizedGroups", submit_part_of(cli, text, "authorized-groups"));
     if (is_local && strcmp(is_local, "true") != 0 && strcmp(is_local, "false") != 0)
         return error_set(err, ERROR_INVALID, "--serving-port: cluster-local: expected true or false, got %s", is_local);
     if (is_local)

@@ -95,9 +95,11 @@ static const struct {
      NULL,
      {{"name", "name", PART_TEXT},
       {"repository", "repository", PART_TEXT},
+      {"source", "repository", PART_TEXT}, // of the first generation, as target
       {"branch", "branch", PART_TEXT},
       {"rev", "revision", PART_TEXT},
       {"path", "path", PART_TEXT},
+      {"target", "path", PART_TEXT},
       {"secret", "passwordSecret", PART_TEXT}}},
     {"s3",
      "storage.s3",
@@ -248,6 +250,35 @@ static void name_access(json_t *url)
         json_object_set_new(url, "authorizationType", json_string(type));
 }
 
+// --pvc of the first generation: NAME:PATH[:ro] is a claim that is there, CLASS:SIZE:PATH[:ro] one that is made.
+static int take_claims(struct cli *cli, json_t *spec, struct error *err)
+{
+    enum {
+        WORDS = 4
+    };
+    const struct flag_value *given = flag_values(&cli->arguments, "pvc");
+    for (size_t n = 0; given && n < given->count; n++) {
+        char *rest = arena_strdup(&cli->arena, given->texts[n]);
+        const char *words[WORDS];
+        size_t count = 0;
+        while (rest && count < WORDS)
+            words[count++] = strsep(&rest, ":");
+        bool is_read_only = count > 2 && strcmp(words[count - 1], "ro") == 0;
+        if (is_read_only || (count > 2 && strcmp(words[count - 1], "rw") == 0))
+            count--;
+        if (rest || count < 2 || count > 3 || words[count - 1][0] != '/' || !*words[count - 2])
+            return error_set(err, ERROR_INVALID, "--pvc: expected NAME:PATH[:ro] or CLASS:SIZE:PATH[:ro], got %s",
+                             given->texts[n]);
+        json_t *claim =
+            json_pack("{s:s, s:b, s:b}", "path", words[count - 1], "existingPvc", count == 2, "readOnly", is_read_only);
+        submit_append_to(spec, "storage.pvc", claim);
+        submit_set_at(claim, count == 2 ? "claimName" : "claimInfo.size", json_string(words[count - 2]));
+        if (count == 3 && *words[0])
+            submit_set_at(claim, "claimInfo.storageClass", json_string(words[0]));
+    }
+    return 0;
+}
+
 int submit_take_lists(struct cli *cli, json_t *spec, struct error *err)
 {
     for (size_t i = 0; i < sizeof(LISTS) / sizeof(LISTS[0]); i++) {
@@ -268,5 +299,5 @@ int submit_take_lists(struct cli *cli, json_t *spec, struct error *err)
         json_object_set_new(spec, "topology", of_gang);
     if (topology && set_parts(cli, of_gang, "topology", topology, OF_TOPOLOGY, err) < 0)
         return -1;
-    return take_variables(cli, spec, err);
+    return take_claims(cli, spec, err) < 0 ? -1 : take_variables(cli, spec, err);
 }

@@ -365,26 +365,6 @@ def test_flags_become_the_specification(client, flags, field, wanted):
     assert json.loads(said)["spec"][field] == wanted
 
 
-OLD_SPECS = [
-    ("whole GPUs", ["-g", "2"], "compute", {"gpuDevicesRequest": 2}),
-    (
-        "half a GPU",
-        ["-g", "0.5"],
-        "compute",
-        {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5},
-    ),
-    ("runs", ["--completions", "12", "--parallelism", "3"], "completions", 12),
-    ("a volume", ["-v", "/a:/b:ro"], "storage", {"hostPath": [{"path": "/a", "mountPath": "/b", "readOnly": True}]}),
-    ("a command", ["--command", "sleep 1"], "command", "sleep 1"),
-]
-
-
-@pytest.mark.parametrize("flags, field, wanted", [s[1:] for s in OLD_SPECS], ids=[s[0] for s in OLD_SPECS])
-def test_old_flags_become_the_specification(client, flags, field, wanted):
-    said = client.run("submit", "x", "-i", "image", "-p", "team-a", "--dry-run", *flags, program=client.runai)
-    assert json.loads(said)["spec"][field] == wanted
-
-
 def test_suspend_resume_and_logs(client):
     client.run("workspace", "submit", "w", "-i", "x", "-g", "1", "-p", "team-a")
     wait_status(client, w="Running")

@@ -1,5 +1,7 @@
 """What the earlier spellings tell and ask, beside the present ones."""
 
+import json
+import os
 import re
 
 import pytest
@@ -42,3 +44,118 @@ def test_who_submitted_by_the_command_line_and_where_its_ports_answer(client):
     assert "CREATED BY CLI: true" in described["ports"] and "CREATED BY CLI: false" in described["plain"]
     assert "SERVICE URL(S): " in described["plain"]
     assert any(line.rstrip().endswith(urls) for line in client.run("list", "jobs", "-p", "team-a").splitlines())
+
+
+OLD_SPECS = [
+    ("whole GPUs", ["-g", "2"], "compute", {"gpuDevicesRequest": 2}),
+    (
+        "half a GPU",
+        ["-g", "0.5"],
+        "compute",
+        {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5},
+    ),
+    ("runs", ["--completions", "12", "--parallelism", "3"], "completions", 12),
+    ("a volume", ["-v", "/a:/b:ro"], "storage", {"hostPath": [{"path": "/a", "mountPath": "/b", "readOnly": True}]}),
+    ("a command", ["--command", "sleep 1"], "command", "sleep 1"),
+    ("a command after --", ["--command", "--", "sleep", "infinity"], "command", "sleep infinity"),
+    (
+        "words after -- are no flags",
+        ["--service-type=nodeport", "--port", "30022:22", "--command", "--", "sshd", "-D"],
+        "command",
+        "sshd -D",
+    ),
+    (
+        "a claim",
+        ["--pvc", "scratch:/mnt", "--large-shm"],
+        "storage",
+        {"pvc": [{"path": "/mnt", "existingPvc": True, "readOnly": False, "claimName": "scratch"}]},
+    ),
+    (
+        "a claim to read",
+        ["--pvc", "scratch:/mnt:ro"],
+        "storage",
+        {"pvc": [{"path": "/mnt", "existingPvc": True, "readOnly": True, "claimName": "scratch"}]},
+    ),
+    (
+        "a claim that is made",
+        ["--pvc", "fast:10Gi:/mnt"],
+        "storage",
+        {
+            "pvc": [
+                {
+                    "path": "/mnt",
+                    "existingPvc": False,
+                    "readOnly": False,
+                    "claimInfo": {"size": "10Gi", "storageClass": "fast"},
+                }
+            ]
+        },
+    ),
+    (
+        "a claim by parts",
+        ["--existing-pvc", "claimname=c,path=/c"],
+        "storage",
+        {"pvc": [{"existingPvc": True, "claimName": "c", "path": "/c"}]},
+    ),
+    (
+        "a file server",
+        ["--nfs", "server=nas,path=/x,mountpath=/m"],
+        "storage",
+        {"nfs": [{"server": "nas", "path": "/x", "mountPath": "/m", "readOnly": True}]},
+    ),
+    (
+        "a repository",
+        ["--git-sync", "source=https://g/r.git,branch=b,target=/g"],
+        "storage",
+        {"git": [{"repository": "https://g/r.git", "branch": "b", "path": "/g"}]},
+    ),
+    (
+        "a user",
+        ["--run-as-uid", "1000", "--run-as-gid", "7", "--host-ipc"],
+        "security",
+        {"runAsUid": 1000, "runAsGid": 7, "hostIpc": True},
+    ),
+    (
+        "the caller as user",
+        ["--run-as-user"],
+        "security",
+        {"uidGidSource": "custom", "runAsUid": os.getuid(), "runAsGid": os.getgid()},
+    ),
+    (
+        "the network of the node",
+        ["--host-network", "--allow-privilege-escalation", "true"],
+        "security",
+        {"hostNetwork": True, "allowPrivilegeEscalation": True},
+    ),
+]
+
+
+@pytest.mark.parametrize("flags, field, wanted", [s[1:] for s in OLD_SPECS], ids=[s[0] for s in OLD_SPECS])
+def test_old_flags_become_the_specification(client, flags, field, wanted):
+    said = client.run("submit", "x", "-i", "image", "-p", "team-a", "--dry-run", *flags, program=client.runai)
+    assert json.loads(said)["spec"][field] == wanted
+
+
+def test_the_first_generation_takes_a_notebook_without_an_image(client):
+    spec = json.loads(
+        client.run("submit", "x", "--jupyter", "-g", "1", "-p", "team-a", "--dry-run", program=client.runai)
+    )["spec"]
+    assert spec["image"] == "jupyter/scipy-notebook" and spec["exposedUrls"][0]["container"] == 8888
+
+
+@pytest.mark.parametrize("framework", ["pytorch", "mpi"])
+def test_the_first_generation_submits_distributed_work(client, framework):
+    words = ["submit-dist", framework, "--name", "x", "--workers", "2", "-i", "i", "-g", "1", "-p", "team-a"]
+    said = json.loads(
+        client.run(*words, "--dry-run", "--extended-resource", "rdma/rdma=1", "--", "a", program=client.runai)
+    )
+    assert said["name"] == "x" and said["spec"]["numWorkers"] == 2 and said["spec"]["args"] == "a"
+    assert said["spec"]["distributedFramework"] == {"pytorch": "PyTorch", "mpi": "MPI"}[framework]
+
+
+@pytest.mark.parametrize("claim", ["scratch", "scratch:mnt", ":/mnt", "a:b:c:/d", "a:/b:rx"])
+def test_a_claim_that_is_none_is_refused(client, claim):
+    said = client.run(
+        "submit", "x", "-i", "i", "-p", "team-a", "--dry-run", "--pvc", claim, program=client.runai, status=1
+    )
+    assert f"--pvc: expected NAME:PATH[:ro] or CLASS:SIZE:PATH[:ro], got {claim}" in said
