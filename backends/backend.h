@@ -303,6 +303,12 @@ struct backend_clock_ops {
     void (*set_speed)(void *backend, double speed, struct buffer *out_state);
 };
 
+// A class of volumes that a claim may name. Texts are the arena's.
+struct backend_storage_class {
+    const char *name, *provisioner;
+    bool can_expand, is_default;
+};
+
 struct backend_ops {
     const char *name;  // "simulated", ...
     bool has_services; // ports of workloads answer at names of the cluster (model/service_names.h)
@@ -361,6 +367,10 @@ struct backend_ops {
                            struct backend_device **out_devices);
     // What is kept on the disk, as it was measured last. NULL: nothing is. Any thread.
     void (*read_storage)(void *backend, struct arena *arena, struct backend_storage *out_storage);
+    // The classes that volume claims may name, by name; asked of the cluster. ERROR_UNAVAILABLE: it does not answer.
+    // NULL: claims have no classes. Any thread.
+    int (*list_storage_classes)(void *backend, struct arena *arena, struct backend_storage_class **out_classes,
+                                size_t *out_count, struct error *err);
     // Whether something that it depends on fails: a sentence of what, without whose it is. NULL: nothing can. Any
     // thread.
     bool (*find_problem)(void *backend, char *out, size_t size);

@@ -83,6 +83,7 @@ static int update_row(struct db_conn *conn, const struct inference_change *chang
 
 static int add_event(struct db_conn *conn, const struct inference_change *change, struct error *err)
 {
+    const char *note = change->submission->note;
     struct arena arena;
     arena_init(&arena);
     struct event event = {.workload_id = change->workload->id,
@@ -90,8 +91,8 @@ static int add_event(struct db_conn *conn, const struct inference_change *change
                           .time_ms = change->now_ms,
                           .type = EVENT_NORMAL,
                           .reason = "Updated",
-                          .message = arena_printf(&arena, "%s changed %s of %s", change->caller_name, change->what,
-                                                  change->workload->name),
+                          .message = arena_printf(&arena, "%s changed %s of %s%s%s", change->caller_name, change->what,
+                                                  change->workload->name, note ? "; " : "", note ? note : ""),
                           .source = "control-plane",
                           .object_kind = "Workload",
                           .object_name = change->workload->name,

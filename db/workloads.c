@@ -192,7 +192,8 @@ int db_insert_workload(struct db_conn *conn, const struct submission *submission
     };
     struct arena arena;
     arena_init(&arena);
-    event.message = arena_printf(&arena, "%s submitted %s", submission->created_by, submission->name);
+    event.message = arena_printf(&arena, "%s submitted %s%s%s", submission->created_by, submission->name,
+                                 submission->note ? "; " : "", submission->note ? submission->note : "");
     int rc = db_add_event(conn, &event, err);
     arena_done(&arena);
     if (rc < 0)

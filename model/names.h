@@ -12,6 +12,9 @@ enum {
     PROJECT_NAME_MAX_LENGTH = 57 // 63 less the namespace's "runai-"
 };
 
+// What Run:ai calls the class of a claim for a volume that is there already: none provisions it.
+#define STORAGE_CLASS_NONE "runai-none"
+
 // ^[a-z]([a-z0-9-]*[a-z0-9])?$
 bool name_is_good(const char *name);
 // The same, and at most max_length. path names the field in the message. These return 0 or -1.

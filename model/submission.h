@@ -59,6 +59,7 @@ struct submission {
     const char *node_pools_json;  // NULL: none asked for
     const char *serving_json;     // of an inference; NULL: it is none
     const char *listing_json;
+    const char *note;      // what is done otherwise than it asks; NULL: nothing
     int64_t time_limit_ms; // 0: none
     int64_t idle_limit_ms;
     const char *time_limit_scope; // whose: "project team-a"; NULL: nobody's

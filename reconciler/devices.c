@@ -1,4 +1,4 @@
-// What the backend measures of devices, and what it runs that no row asks for, for who asks.
+// What the backend measures of devices, what it runs that no row asks for, and which volumes it makes, for who asks.
 #include "base/error.h"
 #include "reconciler/state.h"
 
@@ -26,6 +26,24 @@ size_t reconciler_read_devices(const struct reconciler *reconciler, const char *
         }
     }
     return count;
+}
+
+int reconciler_list_storage_classes(const struct reconciler *reconciler, struct arena *arena,
+                                    struct reconciler_storage_class **out_classes, size_t *out_count, struct error *err)
+{
+    const struct backend *backend = reconciler->backend;
+    struct backend_storage_class *classes;
+    *out_count = 0;
+    *out_classes = NULL;
+    if (!backend->ops->list_storage_classes)
+        return 0;
+    if (backend->ops->list_storage_classes(backend->self, arena, &classes, out_count, err) < 0)
+        return -1;
+    *out_classes = arena_array(arena, *out_count, sizeof(**out_classes));
+    for (size_t i = 0; i < *out_count; i++)
+        (*out_classes)[i] = (struct reconciler_storage_class){classes[i].name, classes[i].provisioner,
+                                                              classes[i].can_expand, classes[i].is_default};
+    return 0;
 }
 
 size_t reconciler_list_strays(const struct reconciler *reconciler, struct arena *arena,

@@ -174,8 +174,9 @@ struct reconciler_spec {
 };
 // Whether the backend could ever run a pod of this specification: ERROR_INVALID names the field. Any thread.
 int reconciler_check_spec(const struct reconciler *reconciler, const struct reconciler_spec *spec, struct error *err);
-// Whether an inference could be served so here; ERROR_INVALID names the field. Any thread.
-int reconciler_check_serving(const struct reconciler *reconciler, const struct serving *serving, struct error *err);
+// Whether an inference keeps its address while no replica runs, so that it may have none. Any thread.
+bool reconciler_may_rest(const struct reconciler *reconciler);
+const char *reconciler_backend_name(const struct reconciler *reconciler);
 // Whether ports of workloads answer at names of the cluster. Any thread.
 bool reconciler_has_services(const struct reconciler *reconciler);
 // Where a new inference answers, HOST:PORT, in the arena; NULL where the backend gives no addresses. Any thread.
@@ -276,6 +277,16 @@ struct reconciler_device {
 // How many there are; 0 where nothing is measured. Any thread.
 size_t reconciler_read_devices(const struct reconciler *reconciler, const char *node_name, struct arena *arena,
                                struct reconciler_device **out_devices);
+
+// The classes that volume claims may name, by name (backends/backend.h); none where claims have no classes. Waits for
+// the cluster. Any thread.
+struct reconciler_storage_class {
+    const char *name, *provisioner;
+    bool can_expand, is_default;
+};
+int reconciler_list_storage_classes(const struct reconciler *reconciler, struct arena *arena,
+                                    struct reconciler_storage_class **out_classes, size_t *out_count,
+                                    struct error *err);
 
 // What runs though no row asks for it (backends/backend.h); texts are the arena's. Any thread.
 struct reconciler_stray {

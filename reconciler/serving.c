@@ -1,4 +1,4 @@
-// Inferences as the submission sees them: what can be served here.
+// Inferences as the submission sees them: what is served here.
 #include "model/serving.h"
 #include "base/arena.h"
 #include "base/error.h"
@@ -9,14 +9,14 @@ enum {
     ADDRESS_SIZE = 128
 };
 
-int reconciler_check_serving(const struct reconciler *reconciler, const struct serving *serving, struct error *err)
+bool reconciler_may_rest(const struct reconciler *reconciler)
 {
-    if (serving->min_replicas > 0 || reconciler->backend->ops->serve)
-        return 0;
-    return error_set(err, ERROR_INVALID,
-                     "spec.autoscaling.minReplicas: at least 1 here: the %s backend cannot hold the address while no "
-                     "replica runs; got 0",
-                     reconciler->backend->ops->name);
+    return reconciler->backend->ops->serve != NULL;
+}
+
+const char *reconciler_backend_name(const struct reconciler *reconciler)
+{
+    return reconciler->backend->ops->name;
 }
 
 bool reconciler_has_services(const struct reconciler *reconciler)

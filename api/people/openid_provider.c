@@ -54,6 +54,20 @@ int op_get_openid_provider(struct request *req, struct response *res, struct err
     return answer(res, &provider);
 }
 
+// Run:ai's list of identity providers: the one that people sign in at, in its words. There is no secret in it.
+int op_get_idps(struct request *req, struct response *res, struct error *err)
+{
+    struct identity_provider provider;
+    if (access_check_tenant(req, RESOURCE_TYPE_SECURITY_SETTINGS, ACTION_READ, err) < 0)
+        return -1;
+    int rc = find(req, &provider, err);
+    if (rc <= 0)
+        return rc < 0 ? -1 : response_json(res, json_array());
+    return response_json(res, json_pack("[{s:s, s:s, s:s, s:{s:s, s:s}}]", "alias", provider.name, "type", "oidc",
+                                        "redirectUri", provider.redirect_url, "oidcData", "clientId",
+                                        provider.client_id, "clientSecret", ""));
+}
+
 static const char *text_of(const struct request *req, const char *name, const char *fallback)
 {
     const char *text = json_string_value(json_object_get(req->body, name));

@@ -12,6 +12,9 @@
 
 #include <string.h>
 
+// Run:ai has it as a switch; clients turn it on before they make a role.
+#define CUSTOM_ROLES "tenant.enable_custom_roles"
+
 static const struct {
     const char *category;
     const char *label;
@@ -123,6 +126,10 @@ int op_updateTenantSetting(struct request *req, struct response *res, struct err
         return -1;
     if (!key)
         return refuse_without_key(req->body, err);
+    if (strcmp(key, CUSTOM_ROLES) == 0)
+        return read_value(json_object_get(req->body, "value"), &is_on) == 0 && is_on
+                   ? response_json(res, json_pack("{s:s}", "msg", "saved"))
+                   : error_set(err, ERROR_INVALID, "value: roles of one's own are always on here; expected true");
     if (find_setting(key, &setting) < 0)
         return error_set(err, ERROR_INVALID, "key: there is no setting %.60s", key);
     if (read_value(json_object_get(req->body, "value"), &is_on) < 0)

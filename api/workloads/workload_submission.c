@@ -211,8 +211,6 @@ static int check_backend(const struct request *req, const struct submission *sub
                          const struct workload_place *place, struct error *err)
 {
     const struct reconciler *reconciler = req->server->reconciler;
-    if (submission->serving_json && reconciler_check_serving(reconciler, &submission->spec->serving, err) < 0)
-        return -1;
     struct reconciler_spec spec = {.project_name = place->project_name,
                                    .project_number = place->project_number,
                                    .submitted_by = submission->created_by,
@@ -254,12 +252,31 @@ static bool is_by_cli(const struct request *req)
     return agent && strncmp(agent, CLI, strlen(CLI)) == 0;
 }
 
+// Where an address cannot be held while no replica runs, an inference that may have none keeps one, and its
+// specification says so. The answer is a sentence why; NULL: it is as it was.
+static const char *keep_replica(struct request *req, json_t *spec)
+{
+    static const char *const COUNTS[] = {"minReplicas", "initialReplicas"};
+    json_t *scaling = json_object_get(spec, "autoscaling"), *least = json_object_get(scaling, COUNTS[0]);
+    if (!json_is_integer(least) || json_integer_value(least) != 0 || reconciler_may_rest(req->server->reconciler))
+        return NULL;
+    for (size_t i = 0; i < sizeof(COUNTS) / sizeof(COUNTS[0]); i++) {
+        json_t *count = json_object_get(scaling, COUNTS[i]);
+        if (json_is_integer(count) && json_integer_value(count) == 0)
+            json_object_set_new(scaling, COUNTS[i], json_integer(1));
+    }
+    return arena_printf(req->arena,
+                        "it keeps 1 replica, not 0: the %s backend cannot hold its address while no replica runs",
+                        reconciler_backend_name(req->server->reconciler));
+}
+
 // What it asks for, once templates and policies have had their say.
 static int complete(struct request *req, json_t *body, enum workload_type type, struct prepared_submission *out,
                     struct error *err)
 {
     struct fields top = {body, "", req->arena, err};
     const struct workload_place *place = &out->place;
+    const char *note = type == WORKLOAD_TYPE_INFERENCE ? keep_replica(req, json_object_get(body, "spec")) : NULL;
     if (workload_type_fill(req, workload_type_text(type), json_object_get(body, "spec"), err) < 0 ||
         workload_spec_read(body, type, req->arena, &out->spec, err) < 0 || check_names(req, place, &out->spec, err) < 0)
         return -1;
@@ -280,6 +297,7 @@ static int complete(struct request *req, json_t *body, enum workload_type type, 
         .master_spec_json = workload_spec_text(out->master_spec_json, req->arena),
         .node_pools_json = node_pools_text(&out->spec, out->spec_json, req->arena),
         .serving_json = type == WORKLOAD_TYPE_INFERENCE ? serving_text(&out->spec.serving, req->arena) : NULL,
+        .note = note,
         .time_limit_ms = limits.time_limit_ms,
         .idle_limit_ms = limits.idle_limit_ms,
         .time_limit_scope = limits.time_limit_scope,

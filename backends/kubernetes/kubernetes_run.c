@@ -231,6 +231,7 @@ static const struct backend_ops OPS = {
     .logs = pod_streams_logs,
     .open_session = pod_streams_open,
     .open_port = pod_streams_open_port,
+    .list_storage_classes = storage_classes_list,
     .read_devices = gpu_usage_read,
     .stop = stop,
     .destroy = destroy,

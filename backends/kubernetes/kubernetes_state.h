@@ -264,6 +264,10 @@ int pod_streams_open(void *backend, const struct backend_session_request *reques
                      struct error *err);
 int pod_streams_open_port(void *backend, const struct backend_port_request *request, int *out_fd, struct error *err);
 
+// storage_classes.c: waits for the cluster, and needs no lock.
+int storage_classes_list(void *backend, struct arena *arena, struct backend_storage_class **out_classes,
+                         size_t *out_count, struct error *err);
+
 // pod_steps.c: the next call for a pod, and what comes of it.
 void pod_steps_go_on(struct kubernetes *kubernetes, struct ordered_pod *pod);
 // The kubelet did not take it: it is tried elsewhere, and its gang goes on meanwhile.

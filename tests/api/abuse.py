@@ -256,7 +256,7 @@ def texts_of(schema):
             if bound in schema:
                 yield f"past its {bound}", str(schema[bound] + step), True
     elif kind == "boolean":
-        for text in ("", "1", "yes", "TRUE", "null"):
+        for text in ("", "2", "yes", "truth", "null"):
             yield f"{text!r} for boolean", text, True
     elif kind == "string" and "enum" in schema:
         for text in ("explode", "", schema["enum"][0].swapcase() + "_"):

@@ -129,8 +129,19 @@ REFUSALS = [
         {"annotations": [{"name": "prometheus.io/path", "value": "metrics"}]},
         "spec.annotations[0].value: a path",
     ),
-    ("no replica on a simulated cluster", scaling(minReplicas=0), "spec.autoscaling.minReplicas: at least 1 here"),
 ]
+
+
+def test_no_replica_at_rest_keeps_one_where_none_can_wake(server):
+    made = submit(server, "rests", {"servingPort": {"container": 8000}, "autoscaling": {"minReplicas": 0}})
+    assert made.status == 202 and made.json["spec"]["autoscaling"]["minReplicas"] == 1, made
+    workload_id = made.json["workloadId"]
+    assert server.wait_phase(workload_id, "Running")["requestedPods"]["min"] == 1
+    events = server.get(f"/api/v1/workloads/{workload_id}/events").json["events"]
+    (told,) = [event["message"] for event in events if event["reason"] == "Submitted"]
+    assert told.endswith(
+        "it keeps 1 replica, not 0: the simulated backend cannot hold its address while no replica runs"
+    )
 
 
 @pytest.mark.parametrize("what,spec,message", REFUSALS, ids=[row[0].replace(" ", "-") for row in REFUSALS])

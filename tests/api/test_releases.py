@@ -148,3 +148,32 @@ def test_many_quotas_are_changed_each_by_itself(server):
     assert project_of(server, "team-a")["resources"][0]["gpu"] == {**a["resources"]["gpu"], "deserved": 1}
     assert patch(server, batch, {"patchRequests": []}).status == 400
     assert patch(server, batch, {"patchRequests": changes * 26}).status == 400
+
+
+def test_storage_classes_without_kubernetes(server):
+    cluster = server.cluster_id()
+    assert server.get("/api/v1/storage-classes", clusterId=cluster).json == {"items": []}
+    assert server.get("/api/v2/storage-classes").json == {"items": []}
+    assert server.get(f"/v1/k8s/clusters/{cluster}/storage-classes").json == {"storageClasses": []}
+    (none,) = server.get("/api/v2/storage-classes", includeNone="True").json["items"]
+    assert none["storageClassName"] == "runai-none" and none["clusterId"] == cluster
+    assert none["spec"] == {
+        "provisioner": "kubernetes.io/no-provisioner",
+        "allowVolumeExpansion": False,
+        "isDefault": False,
+    }
+    (old,) = server.get("/api/v1/storage-classes", includeNone="true", name="runai-none").json["items"]
+    assert old["storage_class_name"] == "runai-none" and old["Spec"]["is_default"] is False
+    assert server.get("/api/v1/storage-classes", clusterId="00000000-0000-4000-8000-000000000000").status == 404
+
+
+def test_lists_of_what_there_is_none(server):
+    assert server.get("/api/v1/idps").json == []
+    assert server.get("/api/v1/asset/registries").json == {"entries": []}
+
+
+def test_roles_of_ones_own_cannot_be_turned_off(server):
+    key = "tenant.enable_custom_roles"
+    assert server.request("PUT", "/v1/k8s/setting", {"key": key, "value": True}).status == 200
+    refused = server.request("PUT", "/v1/k8s/setting", {"key": key, "value": False})
+    assert refused.status == 400 and "always on" in refused.json["message"]

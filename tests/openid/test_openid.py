@@ -378,6 +378,8 @@ def test_signing_out_leads_to_the_issuer(site, ann):
 def test_the_secret_is_nowhere_to_be_seen(site, ann):
     ann.sign_in(site)
     assert site.get(PROVIDER).json["hasClientSecret"] is True
+    (listed,) = site.get("/api/v1/idps").json
+    assert listed["type"] == "oidc" and listed["oidcData"]["clientId"] and not listed["oidcData"]["clientSecret"]
     assert SECRET not in site.get(PROVIDER).body.decode() and SECRET not in site.tail(1 << 20)
     site.stop()
     assert SECRET.encode() not in b"".join(p.read_bytes() for p in site.data.rglob("*") if p.is_file())

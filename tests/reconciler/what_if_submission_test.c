@@ -86,6 +86,7 @@ static const char *const OTHER_POOL[] = {"other"};
     ROW(node_pools_json, NULL, FULL, WAITS, STARTS, s->node_pools_json = "[\"other\"]")            \
     ROW(serving_json, NULL, EMPTY, STARTS, STARTS, s->serving_json = "{}")                         \
     ROW(listing_json, "\"b\":1", EMPTY, STARTS, STARTS, s->listing_json = "\"a\":1")               \
+    ROW(note, NULL, EMPTY, STARTS, STARTS, s->note = "it keeps 1 replica, not 0")                  \
     ROW(time_limit_ms, 0, RESERVED, WAITS, STARTS, s->time_limit_ms = 50000)                       \
     ROW(idle_limit_ms, 0, EMPTY, STARTS, STARTS, s->idle_limit_ms = 50000)                         \
     ROW(time_limit_scope, NULL, EMPTY, STARTS, STARTS, s->time_limit_scope = "project team-b")     \

@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "model/names.h"
 
+#include <string.h>
+
 const char *kube_claim_name(const struct backend_pod *pod, const json_t *item, size_t index, struct arena *arena)
 {
     const char *name = kube_spec_text(item, "claimName");
@@ -22,7 +24,7 @@ int kube_claim_spec(const json_t *item, json_t **out_spec, struct error *err)
     } MODES[] = {
         {"readWriteOnce", "ReadWriteOnce"}, {"readOnlyMany", "ReadOnlyMany"}, {"readWriteMany", "ReadWriteMany"}};
     const json_t *info = json_object_get(item, "claimInfo"), *wanted = json_object_get(info, "accessModes");
-    const char *size = kube_spec_text(info, "size");
+    const char *size = kube_spec_text(info, "size"), *class = kube_spec_text(info, "storageClass");
     if (!size)
         return error_set(err, ERROR_INVALID, "claimInfo.size: required of a claim that is to be made");
     json_t *modes = json_array();
@@ -32,8 +34,8 @@ int kube_claim_spec(const json_t *item, json_t **out_spec, struct error *err)
     if (json_array_size(modes) == 0)
         json_array_append_new(modes, json_string(MODES[0].mode));
     *out_spec = json_pack("{s:o, s:{s:{s:s}}, s:s*, s:s*}", "accessModes", modes, "resources", "requests", "storage",
-                          size, "storageClassName", kube_spec_text(info, "storageClass"), "volumeMode",
-                          kube_spec_text(info, "volumeMode"));
+                          size, "storageClassName", class && strcmp(class, STORAGE_CLASS_NONE) == 0 ? "" : class,
+                          "volumeMode", kube_spec_text(info, "volumeMode"));
     return 0;
 }
 

@@ -106,6 +106,34 @@ def test_a_provisioner_that_gives_a_claim_back_gets_another_node(server, kube, s
     assert nodes_with(kube, "job") not in ([], [first])
 
 
+def test_the_clusters_storage_classes_are_listed(server, kube, storage):
+    make_class(storage, "fast", "Immediate")
+    default = {"storageclass.kubernetes.io/is-default-class": "true"}
+    storage(CLASSES, {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "provisioner": "example.com/nfs",
+                      "metadata": {"name": "home", "annotations": default}, "allowVolumeExpansion": True})  # fmt: skip
+    cluster = server.cluster_id()
+    found = {row["storageClassName"]: row for row in server.get("/api/v2/storage-classes").json["items"]}
+    assert found["fast"]["spec"] == {
+        "provisioner": "example.com/disks",
+        "allowVolumeExpansion": False,
+        "isDefault": False,
+    }
+    assert found["home"]["spec"]["isDefault"] and found["home"]["spec"]["allowVolumeExpansion"]
+    (one,) = server.get("/api/v1/storage-classes", name="home", clusterId=cluster).json["items"]
+    assert one["cluster_id"] == cluster and one["Spec"]["provisioner"] == "example.com/nfs"
+    names = server.get(f"/v1/k8s/clusters/{cluster}/storage-classes").json["storageClasses"]
+    assert {"fast", "home"} <= set(names)
+
+
+def test_a_claim_without_a_class_is_for_a_volume_that_is_there(server, kube, storage):
+    make_volume(storage, "there")
+    workload = server.submit("job", "team-a", 1, spec=claim_of("static", "runai-none"))
+    server.wait_for("the claim", lambda: kube.ask("GET", f"{CLAIMS}/static").code == 200)
+    assert kube.ask("GET", f"{CLAIMS}/static").json["spec"]["storageClassName"] == ""
+    fill(kube, "static", "there")
+    server.wait_phase(workload, "Running")
+
+
 def test_a_volume_of_a_zone_is_met_there(server, kube, storage):
     zone_of = zones(server, kube)
     server.wait_phase(server.submit("filler", "team-a", 1), "Running")
