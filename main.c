@@ -1,6 +1,7 @@
 // Which command: hands over to daemon/, simulation/, journal/ or cli/.
 #include "base/arena.h"
 #include "cli/cli.h"
+#include "cli/help/help.h"
 #include "daemon/daemon.h"
 #include "journal/replay_command.h"
 #include "replay/replay.h"
@@ -10,13 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int version_main(int argc, char **argv)
-{
-    (void)argc;
-    (void)argv;
-    return printf("prorata %s\n", PRORATA_VERSION) < 0;
-}
 
 // A recorded cycle is named by the server's data folder; everything else is a trace.
 static int replay_or_journal_main(int argc, char **argv)
@@ -45,20 +39,16 @@ static const struct command COMMANDS[] = {
     {"doctor", daemon_main_doctor, "say what is possible on this machine, and how to get more"},
     {"simulate", simulate_main, "run scheduling cycles over a snapshot in a file"},
     {"replay", replay_or_journal_main, "run a trace of jobs through the scheduler, or a server's recorded cycle again"},
-    {"version", version_main, "print the version"},
 };
 
 static void print_help(FILE *out)
 {
-    fprintf(out, "Usage: prorata COMMAND [OPTION]...\n\nShares GPUs fairly between teams.\n\n");
+    fprintf(out, "prorata shares GPUs fairly between teams.\n\nUsage: prorata COMMAND [FLAGS]\n\n");
+    help_first("prorata", out);
+    fprintf(out, "\nThe server, on its own machine:\n");
     for (size_t i = 0; i < sizeof(COMMANDS) / sizeof(COMMANDS[0]); i++)
         fprintf(out, "  %-12s %s\n", COMMANDS[i].name, COMMANDS[i].help);
-    fprintf(out, "\nand the client's commands, as `runai` (a link of that name is the client alone):\n"
-                 "  login, logout, whoami, config, project, department, cluster, node, nodepool, workload, training, "
-                 "workspace,\n"
-                 "  distributed, submit, list, describe, logs, bash, exec, attach, top, suspend, resume, delete, get, "
-                 "cluster-info\n"
-                 "\nprorata COMMAND --help says more of each.\n");
+    fprintf(out, "\nA link named runai is the client alone.\n");
 }
 
 int main(int argc, char **argv)
@@ -68,21 +58,21 @@ int main(int argc, char **argv)
     if (strcmp(slash ? slash + 1 : argv[0], "runai") == 0)
         return cli_main(argc, argv);
     if (argc < 2) {
-        print_help(stderr);
-        return 2;
+        print_help(stdout);
+        return 0;
     }
     const char *name = argv[1];
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || (strcmp(name, "help") == 0 && argc == 2)) {
         print_help(stdout);
         return 0;
     }
     if (strcmp(name, "--version") == 0)
-        name = "version";
+        return printf("prorata %s\n", PRORATA_VERSION) < 0;
     for (size_t i = 0; i < sizeof(COMMANDS) / sizeof(COMMANDS[0]); i++)
         if (strcmp(name, COMMANDS[i].name) == 0)
             return COMMANDS[i].main(argc - 1, argv + 1);
-    if (cli_has_command(name))
+    if (strcmp(name, "help") == 0 || cli_has_command(name))
         return cli_main(argc, argv);
-    fprintf(stderr, "prorata: no command \"%s\"; prorata --help lists them\n", name);
+    help_unknown("prorata", argc, argv);
     return 2;
 }

@@ -37,7 +37,8 @@ int asset_get_list(struct cli *cli, const struct kind *kind, const char *query, 
     json_t *answer;
     if (cli_get(cli, &answer, err, "%s", path) < 0)
         return -1;
-    *out_entries = json_incref(json_object_get(answer, "entries"));
+    cli->list_key = "entries";
+    *out_entries = json_incref(json_object_get(answer, cli->list_key));
     json_decref(answer);
     return 0;
 }

@@ -4,7 +4,8 @@
 
 // word is what people call it, path the list's, framework the title of what tells one from another; type is set for
 // templates.
-extern const struct kind ASSET_TEMPLATE, ASSET_COMPUTE, ASSET_ENVIRONMENT, ASSET_DATA_SOURCE, ASSET_CREDENTIAL;
+extern const struct kind ASSET_TEMPLATE, ASSET_COMPUTE, ASSET_ENVIRONMENT, ASSET_DATA_SOURCE, ASSET_PVC,
+    ASSET_CREDENTIAL;
 
 // The query that leaves what holds for the project.
 const char *asset_project_query(struct cli *cli, const struct kind *kind, const char *project_id);

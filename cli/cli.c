@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/help/help.h"
 #include "cli/way.h"
 
 #include <sodium.h>
@@ -52,63 +53,6 @@ int cli_has_command(const char *word)
     return 0;
 }
 
-static void list_commands(const char *program, const char *first_word)
-{
-    printf("Usage: %s COMMAND [FLAGS]\n\n", program);
-    struct command_walk walk = {0};
-    for (const struct command *command; (command = command_next(&walk));) {
-        size_t length = first_word ? strlen(first_word) : 0;
-        if (first_word && strncmp(command->words, first_word, length) != 0)
-            continue;
-        printf("  %-30s %s%s\n", command->words, command->sentence,
-               command->is_old && !first_word ? " (earlier spelling)" : "");
-    }
-    printf("\n%s COMMAND --help says more of each.\n", program);
-}
-
-// The commands that begin with the words of this one: for login the ways to sign in.
-static void show_others(const struct cli *cli)
-{
-    size_t length = strlen(cli->command->words);
-    bool is_first = true;
-    struct command_walk walk = {0};
-    for (const struct command *other; (other = command_next(&walk));) {
-        if (strncmp(other->words, cli->command->words, length) != 0 || other->words[length] != ' ')
-            continue;
-        printf("%s  %s %s\n      %s\n", is_first ? "\nCommands:\n" : "", other->words, other->usage, other->sentence);
-        is_first = false;
-    }
-}
-
-// Behind the program's name; a command of several spellings is found by its last word.
-static const char *const EXAMPLES[][3] = {
-    {"exec", "exec job -- nvidia-smi", "exec job -i -- tar x < data.tar"},
-    {"open", "open notebook", "open notebook --port 6006 --print"},
-    {"ssh", "ssh job", "ssh job -- nvidia-smi"},
-    {"ssh-config", "ssh-config >>~/.ssh/config", "ssh-config -p team-a"},
-    {"run", "run -g 1 -- python train.py", "run -g 2 --venv .venv --env-from-shell -- python train.py --epochs 3"},
-};
-
-static void show_examples(const struct cli *cli)
-{
-    const char *last = strrchr(cli->command->words, ' ');
-    last = last ? last + 1 : cli->command->words;
-    for (size_t i = 0; i < sizeof(EXAMPLES) / sizeof(EXAMPLES[0]); i++)
-        if (strcmp(EXAMPLES[i][0], last) == 0)
-            printf("\nExamples:\n  %s %s\n  %s %s\n", cli->program, EXAMPLES[i][1], cli->program, EXAMPLES[i][2]);
-}
-
-static void show_help(const struct cli *cli)
-{
-    printf("Usage: %s %s %s\n\n%s\n\n", cli->program, cli->command->words, cli->command->usage, cli->command->sentence);
-    if (cli->command->flags)
-        flags_help(cli->command->flags);
-    const struct flag *const globals[] = {GLOBAL_FLAGS, NULL};
-    flags_help(globals);
-    show_examples(cli);
-    show_others(cli);
-}
-
 static int read_flags(struct cli *cli, int argc, char **argv, struct error *err)
 {
     const struct flag *tables[8] = {NULL};
@@ -155,16 +99,31 @@ static int run(struct cli *cli, int argc, char **argv, struct error *err)
     if (read_flags(cli, argc, argv, err) < 0)
         return -1;
     if (flag_is_set(&cli->arguments, "help")) {
-        show_help(cli);
+        help_command(cli);
         return 0;
     }
     if (check_words(cli, err) < 0 || cli_check_output(cli, err) < 0)
         return -1;
     if (cli->command->needs >= NEEDS_PROFILE && profile_open(&cli->arguments, &cli->arena, &cli->profile, err) < 0)
         return -1;
-    if (cli->command->needs == NEEDS_SERVER && way_open(cli, err) < 0)
+    if (cli->command->needs == NEEDS_SERVER && (cli_keep_columns(cli, err) < 0 || way_open(cli, err) < 0))
         return -1;
     return cli->command->run(cli, err);
+}
+
+// `help`, `help commands`, `help training`.
+static int cli_help(const char *program, const char *word)
+{
+    if (!word) {
+        printf("Usage: %s COMMAND [FLAGS]\n\n", program);
+        help_first(program, stdout);
+    } else if (strcmp(word, "commands") == 0)
+        help_all(program);
+    else if (cli_has_command(word))
+        help_word(program, word, stdout);
+    else
+        return fprintf(stderr, "Error: unknown command \"%s\"; %s help commands lists them\n", word, program), 1;
+    return 0;
 }
 
 int cli_main(int argc, char **argv)
@@ -175,16 +134,15 @@ int cli_main(int argc, char **argv)
     size_t taken;
     const struct command *command =
         cli_command_of((const char *const *)argv + 1, argc > 1 ? (size_t)argc - 1 : 0, &taken);
-    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
-        list_commands(program, NULL);
-        return argc < 2;
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
+        return cli_help(program, argc > 2 ? argv[2] : NULL);
+    bool is_alone = argc < 3 || strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0;
+    if (!command && is_alone && cli_has_command(argv[1])) {
+        help_word(program, argv[1], argc < 3 ? stderr : stdout);
+        return argc < 3;
     }
     if (!command) {
-        if (cli_has_command(argv[1])) {
-            list_commands(program, argv[1]);
-            return argc < 3 || strcmp(argv[2], "--help") != 0;
-        }
-        fprintf(stderr, "Error: unknown command \"%s\"; %s --help lists them\n", argv[1], program);
+        help_unknown(program, argc, argv);
         return 1;
     }
     if (sodium_init() < 0)

@@ -35,7 +35,8 @@ struct cli {
     struct arguments arguments;
     struct profile profile;
     struct client client;
-    int exit_status; // of a command that did what it was asked; 0 unless it says otherwise
+    const char *list_key; // what the API calls the list that was read last; NULL: it has no name
+    int exit_status;      // of a command that did what it was asked; 0 unless it says otherwise
 };
 
 typedef int (*command_fn)(struct cli *cli, struct error *err);
@@ -72,6 +73,8 @@ enum output {
 // ERROR_INVALID for a form of -o that the command does not have.
 int cli_check_output(const struct cli *cli, struct error *err);
 enum output cli_output(const struct cli *cli);
+// --set-default-columns.
+int cli_keep_columns(struct cli *cli, struct error *err);
 // Prints the value as JSON or YAML, as asked for.
 void cli_print(const struct cli *cli, const json_t *value);
 void cli_print_yaml(const json_t *value);
@@ -178,6 +181,9 @@ int run_auth_get_token(struct cli *cli, struct error *err);
 int run_logout(struct cli *cli, struct error *err);
 int run_whoami(struct cli *cli, struct error *err);
 int run_version(struct cli *cli, struct error *err);
+int run_config_generate(struct cli *cli, struct error *err);
+int run_kubeconfig_set(struct cli *cli, struct error *err);
+int run_upgrade(struct cli *cli, struct error *err);
 int run_completion(struct cli *cli, struct error *err);
 int run_complete(struct cli *cli, struct error *err);
 int run_config_describe(struct cli *cli, struct error *err);
@@ -204,6 +210,7 @@ int run_node_uncordon(struct cli *cli, struct error *err);
 int run_pods_list(struct cli *cli, struct error *err);
 int run_pods_end(struct cli *cli, struct error *err);
 int run_pods_adopt(struct cli *cli, struct error *err);
+int run_workload_type_list(struct cli *cli, struct error *err);
 int run_nodepool_list(struct cli *cli, struct error *err);
 int run_cluster_info(struct cli *cli, struct error *err);
 int run_get_resources(struct cli *cli, struct error *err);

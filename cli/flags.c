@@ -1,7 +1,9 @@
 #include "cli/flags.h"
 
 #include "base/error.h"
+#include "cli/suggest.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,8 +11,9 @@ static const struct flag *find_long(const struct flag *const *tables, const char
 {
     for (; *tables; tables++)
         for (const struct flag *flag = *tables; flag->name; flag++)
-            if ((strlen(flag->name) == length && strncmp(flag->name, name, length) == 0) ||
-                (flag->alias && strlen(flag->alias) == length && strncmp(flag->alias, name, length) == 0))
+            if (flag->type != FLAG_HEADING && (strlen(flag->name) == length && strncmp(flag->name, name, length) == 0))
+                return flag;
+            else if (flag->alias && strlen(flag->alias) == length && strncmp(flag->alias, name, length) == 0)
                 return flag;
     return NULL;
 }
@@ -22,6 +25,64 @@ static const struct flag *find_letter(const struct flag *const *tables, char let
             if (flag->letter == letter)
                 return flag;
     return NULL;
+}
+
+// What people write who know another tool, and the flag that says it; the first that the command has.
+static const char *const MEANT[][4] = {
+    {"gpu", "gpu-devices-request"},
+    {"gpus", "gpu-devices-request", "gpu"},
+    {"gpu-devices-request", "gpu"},
+    {"gpu-devices", "gpu"},
+    {"gpu-portion-request", "gpu"},
+    {"gpu-fraction", "gpu-portion-request", "gpu"},
+    {"gpu-memory", "gpu-memory-request"},
+    {"gpu-memory-request", "gpu-memory"},
+    {"cpu", "cpu-core-request"},
+    {"cpu-core-request", "cpu"},
+    {"memory", "cpu-memory-request"},
+    {"cpu-memory-request", "memory"},
+    {"env", "environment-variable"},
+    {"volume", "host-path"},
+    {"pvc", "existing-pvc"},
+    {"existing-pvc", "pvc"},
+    {"nodepool", "node-pools"},
+    {"partition", "node-pools"},
+    {"namespace", "project"},
+    {"completions", "runs"},
+    {"runs", "completions"},
+    {"processes", "workers"},
+    {"datavolume", "datasource"},
+    {"env-my-credentials", "env-secret"},
+    {"image-pull-my-credentials", "image-pull-secret"},
+};
+
+static const char *meant_by(const struct flag *const *tables, const char *name)
+{
+    for (size_t i = 0; i < sizeof(MEANT) / sizeof(MEANT[0]); i++)
+        for (size_t k = 1; strcmp(MEANT[i][0], name) == 0 && k < 4 && MEANT[i][k]; k++)
+            if (find_long(tables, MEANT[i][k], strlen(MEANT[i][k])))
+                return MEANT[i][k];
+    const char *nearest = NULL;
+    size_t least = SIZE_MAX;
+    for (; *tables; tables++)
+        for (const struct flag *flag = *tables; flag->name; flag++) {
+            size_t distance = suggest_distance(name, flag->name);
+            if (flag->type != FLAG_HEADING && distance < least && suggest_is_near(name, distance)) {
+                least = distance;
+                nearest = flag->name;
+            }
+        }
+    return nearest;
+}
+
+// text: as written, with its dashes.
+static int refuse(const struct flag *const *tables, const char *text, size_t length, struct error *err)
+{
+    char name[SUGGEST_LENGTH_MAX + 1];
+    snprintf(name, sizeof(name), "%.*s", (int)length - 2, text + 2);
+    const char *meant = meant_by(tables, name);
+    return error_set(err, ERROR_INVALID, "unknown flag: %.*s%s%s%s", (int)length, text,
+                     meant ? "; did you mean --" : "", meant ? meant : "", meant ? "?" : "");
 }
 
 static int add_value(struct arguments *arguments, const struct flag *flag, const char *text, struct error *err)
@@ -83,7 +144,7 @@ static int read_one(int argc, char **argv, int *index, const struct flag *const 
         size_t length = equals ? (size_t)(equals - text - 2) : strlen(text + 2);
         const struct flag *flag = find_long(tables, text + 2, length);
         if (!flag)
-            return error_set(err, ERROR_INVALID, "unknown flag: %.*s", (int)length + 2, text);
+            return refuse(tables, text, length + 2, err);
         return read_flag(argc, argv, index, flag, equals ? equals + 1 : NULL, arguments, err);
     }
     for (const char *letter = text + 1;; letter++) {
@@ -148,15 +209,27 @@ bool flag_takes(const struct flag *const *tables, const char *name)
     return false;
 }
 
-void flags_help(const struct flag *const *tables)
+void flags_help(const struct flag *const *tables, const char *type)
 {
     for (; *tables; tables++) {
+        bool is_shown = true;
         for (const struct flag *flag = *tables; flag->name; flag++) {
-            char left[64];
+            if (flag->type == FLAG_HEADING) {
+                is_shown = !*flag->argument || !type || strcmp(flag->argument, type) == 0;
+                if (is_shown)
+                    printf("\n%s:\n", flag->sentence);
+                continue;
+            }
+            if (!is_shown)
+                continue;
+            char left[192];
             snprintf(left, sizeof(left), "%s%c%s--%s%s%s", flag->letter ? "-" : "  ", flag->letter ? flag->letter : ' ',
                      flag->letter ? ", " : " ", flag->name, flag->argument && *flag->argument ? " " : "",
                      flag->argument ? flag->argument : "");
-            printf("  %-38s %s\n", left, flag->sentence);
+            if (strlen(left) > 38)
+                printf("  %s\n  %-38s %s\n", left, "", flag->sentence);
+            else
+                printf("  %-38s %s\n", left, flag->sentence);
         }
     }
 }

@@ -12,7 +12,8 @@ enum flag_type {
     FLAG_TEXT,
     FLAG_SWITCH,
     FLAG_LIST,
-    FLAG_OPTIONAL // a text, or nothing where `--` follows or the line ends: then ""
+    FLAG_OPTIONAL, // a text, or nothing where `--` follows or the line ends: then ""
+    FLAG_HEADING   // no flag: what those below are about; argument: of which type of workload alone, or ""
 };
 
 enum {
@@ -22,7 +23,7 @@ enum {
 };
 
 struct flag {
-    const char *name;  // without the dashes; NULL ends a table
+    const char *name;  // without the dashes; "" of a heading; NULL ends a table
     const char *alias; // another spelling, or NULL
     char letter;       // 0: none
     enum flag_type type;
@@ -53,4 +54,5 @@ const char *flag_text(const struct arguments *arguments, const char *name); // t
 bool flag_is_set(const struct arguments *arguments, const char *name);      // a switch that is true, or any value
 const struct flag_value *flag_values(const struct arguments *arguments, const char *name); // NULL: not given
 bool flag_takes(const struct flag *const *tables, const char *name); // whether a table has it; tables may be NULL
-void flags_help(const struct flag *const *tables);
+// type: of the workloads that the command is for; NULL: any.
+void flags_help(const struct flag *const *tables, const char *type);

@@ -178,6 +178,25 @@ int run_node_list(struct cli *cli, struct error *err)
     return show_list(cli, "/api/v1/nodes?sortBy=name", "nodes", TITLES, count, add_node, err);
 }
 
+static void add_type(struct cli *cli, const json_t *type, struct table *table)
+{
+    (void)cli;
+    table_add(table, (const char *const[]){cli_text(type, "name"), cli_text(type, "group"),
+                                           cli_text(type, "categoryName"), cli_text(type, "priorityName")});
+}
+
+int run_workload_type_list(struct cli *cli, struct error *err)
+{
+    static const char *const TITLES[] = {"Name", "Group", "Category", "Priority"};
+    json_t *answer;
+    if (cli_get(cli, &answer, err, "/api/v1/workload-types") < 0)
+        return -1;
+    cli->list_key = "types";
+    cli_print_list(cli, json_object_get(answer, cli->list_key), TITLES, sizeof(TITLES) / sizeof(TITLES[0]), add_type);
+    json_decref(answer);
+    return 0;
+}
+
 struct pool_figures {
     double gpus, held;
     long nodes, ready;
@@ -208,7 +227,7 @@ int run_nodepool_list(struct cli *cli, struct error *err)
     if (cli_get_all(cli, "/api/v1/node-pools?sortBy=name", "nodepools", &pools, err) < 0)
         return -1;
     if (cli_output(cli) != OUTPUT_TABLE) {
-        cli_print(cli, pools);
+        cli_print_entries(cli, pools);
         json_decref(pools);
         return 0;
     }

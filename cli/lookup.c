@@ -38,13 +38,15 @@ int cli_get_first(struct cli *cli, const char *path, const char *key, size_t mos
 {
     json_t *all = json_array();
     bool is_bare = !key || !*key;
+    size_t skipped = number_flag(cli, "next-token", 0);
+    cli->list_key = is_bare ? NULL : key;
     size_t page = number_flag(cli, "page-size", PAGE_DEFAULT);
     if (page > PAGE_MAX)
         page = PAGE_MAX;
     for (bool has_more = true; has_more && json_array_size(all) < most;) {
         json_t *answer;
         if (cli_get(cli, &answer, err, "%s%coffset=%zu&limit=%zu", path, strchr(path, '?') ? '&' : '?',
-                    json_array_size(all), page) < 0) {
+                    skipped + json_array_size(all), page) < 0) {
             json_decref(all);
             return -1;
         }

@@ -13,11 +13,20 @@
 enum output cli_output(const struct cli *cli)
 {
     const char *form = flag_text(&cli->arguments, "output");
-    if (flag_is_set(&cli->arguments, "json") || (form && strcmp(form, "json") == 0))
+    if (flag_is_set(&cli->arguments, "raw") || flag_is_set(&cli->arguments, "json") ||
+        (form && strcmp(form, "json") == 0))
         return OUTPUT_JSON;
     if (flag_is_set(&cli->arguments, "yaml") || (form && strcmp(form, "yaml") == 0))
         return OUTPUT_YAML;
     return OUTPUT_TABLE;
+}
+
+int cli_keep_columns(struct cli *cli, struct error *err)
+{
+    if (!flag_is_set(&cli->arguments, "set-default-columns"))
+        return 0;
+    profile_set(&cli->profile, "columns", cli->command->words, flag_text(&cli->arguments, "columns"));
+    return profile_save(&cli->profile, err);
 }
 
 int cli_check_output(const struct cli *cli, struct error *err)
@@ -116,11 +125,13 @@ static const char *plural_of_command(struct cli *cli)
 
 void cli_print_entries(struct cli *cli, const json_t *entries)
 {
-    if (!flag_is_set(&cli->arguments, "no-pagination")) {
+    bool is_raw = flag_is_set(&cli->arguments, "raw");
+    const char *name = is_raw ? cli->list_key : plural_of_command(cli);
+    if (!(is_raw || flag_is_set(&cli->arguments, "no-pagination")) || !name) {
         cli_print(cli, entries);
         return;
     }
-    json_t *whole = json_pack("{s:O}", plural_of_command(cli), entries);
+    json_t *whole = json_pack("{s:O}", name, entries);
     cli_print(cli, whole);
     json_decref(whole);
 }
@@ -190,6 +201,8 @@ static bool is_form(const struct cli *cli, const char *form)
 void cli_print_columns(const struct cli *cli, const struct table *table, const char *usual)
 {
     const char *columns = flag_text(&cli->arguments, "columns");
+    if (!columns && cli->profile.config && !is_form(cli, "wide"))
+        columns = profile_get(&cli->profile, "columns", cli->command->words);
     if (is_form(cli, "name")) {
         table_print(table, TABLE_PLAIN, table->titles[0], false);
         return;

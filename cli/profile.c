@@ -97,7 +97,10 @@ void profile_set(struct profile *profile, const char *section, const char *key, 
         object = json_object();
         json_object_set_new(profile->config, section, object);
     }
-    json_object_set_new(object, key, json_string(value));
+    if (value)
+        json_object_set_new(object, key, json_string(value));
+    else
+        json_object_del(object, key);
 }
 
 const char *profile_get(const struct profile *profile, const char *section, const char *key)

@@ -23,6 +23,7 @@ int profile_save(const struct profile *profile, struct error *err); // mode 0600
 
 const char *profile_url(const struct profile *profile);     // NULL: not configured
 const char *profile_project(const struct profile *profile); // NULL: none set
+// value NULL: no longer set.
 void profile_set(struct profile *profile, const char *section, const char *key, const char *value);
 const char *profile_get(const struct profile *profile, const char *section, const char *key);
 

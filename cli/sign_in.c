@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/way.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,10 +212,37 @@ int run_auth_get_token(struct cli *cli, struct error *err)
 
 int run_version(struct cli *cli, struct error *err)
 {
-    (void)cli;
-    (void)err;
+    json_t *about;
     puts("prorata " PRORATA_VERSION);
+    if (!flag_is_set(&cli->arguments, "wide"))
+        return 0;
+    if (profile_open(&cli->arguments, &cli->arena, &cli->profile, err) < 0 || way_open(cli, err) < 0 ||
+        cli_get(cli, &about, err, "/api/v1/about") < 0)
+        return -1;
+    printf("server  %s at %s\n", cli_text(about, "version"), cli->client.url);
+    json_decref(about);
     return 0;
+}
+
+// What another machine's configuration needs to reach the same server; never the login.
+int run_config_generate(struct cli *cli, struct error *err)
+{
+    const char *url = profile_url(&cli->profile), *uuid = profile_get(&cli->profile, "cluster", "uuid");
+    const char *project = profile_project(&cli->profile), *path = flag_text(&cli->arguments, "file");
+    if (!url)
+        return error_set(err, ERROR_INVALID, "no server is configured; run: config set --cp-url URL");
+    json_t *config = json_pack("{s:{s:s}, s:{s:s*}, s:{s:s*}}", "control_plane", "url", url, "cluster", "uuid", uuid,
+                               "project", "name", project);
+    int rc = 0;
+    if (!path)
+        cli_print(cli, config);
+    else if (json_dump_file(config, path, JSON_INDENT(2)) < 0)
+        rc = error_set(err, ERROR_INVALID, "--file: %s: %s", path, strerror(errno));
+    else if (!is_quiet(cli))
+        printf("%s was written; put it at ~/.runai/config.json, or name it: --config-path DIR --config-file NAME\n",
+               path);
+    json_decref(config);
+    return rc;
 }
 
 int run_config_set(struct cli *cli, struct error *err)

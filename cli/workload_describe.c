@@ -35,10 +35,25 @@ static bool wants(const struct cli *cli, const char *part)
     return !value || flag_is_set(&cli->arguments, part);
 }
 
+static bool newest_first(const struct cli *cli)
+{
+    const char *order = flag_text(&cli->arguments, "sortEvents");
+    return order && strcmp(order, "desc") == 0;
+}
+
+static int check_order(const struct cli *cli, struct error *err)
+{
+    const char *order = flag_text(&cli->arguments, "sortEvents");
+    if (!order || strcmp(order, "asc") == 0 || strcmp(order, "desc") == 0)
+        return 0;
+    return error_set(err, ERROR_INVALID, "--sortEvents: asc or desc, got %.60s", order);
+}
+
 static int load(struct cli *cli, struct view *view, struct error *err)
 {
     const char *name;
-    if (cli_name(cli, &name, err) < 0 || cli_look_up_workload(cli, name, &view->workload, err) < 0)
+    if (check_order(cli, err) < 0 || cli_name(cli, &name, err) < 0 ||
+        cli_look_up_workload(cli, name, &view->workload, err) < 0)
         return -1;
     const char *id = cli_text(view->workload, "id"), *path = cli_path_of_type(cli_text(view->workload, "type"));
     if (cli_get(cli, &view->submitted, err, "/api/v1/workloads/%s/%s", path, id) < 0 ||
@@ -171,6 +186,81 @@ static void print_pods(struct cli *cli, const json_t *pods, int limit)
     }
 }
 
+// "public", "authorizedUsers", as the specification has it; "-" of a port of another kind.
+static const char *who_may_reach(const json_t *spec, double port)
+{
+    const json_t *urls = cli_at(spec, "exposedUrls");
+    const char *type = cli_text(spec, "servingPort.authorizationType");
+    for (size_t i = 0; i < json_array_size(urls); i++)
+        if (cli_number(json_array_get(urls, i), "container") == port) {
+            const char *of_url = cli_text(json_array_get(urls, i), "authorizationType");
+            return *of_url ? of_url : "public";
+        }
+    return *type && cli_number(spec, "servingPort.container") == port ? type : "-";
+}
+
+static void print_networks(struct cli *cli, const json_t *workload, const json_t *spec)
+{
+    static const char *const TITLES[] = {"Port", "Address", "Who May"};
+    const json_t *list = cli_at(workload, "externalConnections");
+    struct table table;
+    json_t *connection;
+    size_t i;
+    if (json_array_size(list) == 0)
+        return;
+    table_init(&table, &cli->arena, TITLES, 3);
+    puts("\nNetworks");
+    json_array_foreach(list, i, connection) {
+        const char *url = cli_text(connection, "url");
+        double port = cli_number(connection, "containerPort");
+        table_add(&table, (const char *const[]){arena_printf(&cli->arena, "%.0f", port), *url ? url : "-",
+                                                who_may_reach(spec, port)});
+    }
+    table_print(&table, TABLE_RULED, NULL, 1);
+}
+
+// What each volume is made of, in the order of the specification.
+static void print_storage(struct cli *cli, const json_t *submitted)
+{
+    static const char *const TITLES[] = {"Kind", "From", "Path"};
+    static const char *const FROM[] = {"claimName", "server", "repository", "bucket",
+                                       "configMap", "secret", "name",       "path"};
+    static const char *const TO[] = {"mountPath", "path"};
+    struct table table;
+    const char *kind;
+    json_t *list, *volume;
+    size_t i;
+    table_init(&table, &cli->arena, TITLES, 3);
+    json_object_foreach((json_t *)cli_at(submitted, "spec.storage"), kind, list)
+        json_array_foreach(list, i, volume) {
+            const char *from = "", *to = "";
+            for (size_t k = 0; !*from && k < sizeof(FROM) / sizeof(FROM[0]); k++)
+                from = cli_text(volume, FROM[k]);
+            for (size_t k = 0; !*to && k < sizeof(TO) / sizeof(TO[0]); k++)
+                to = cli_text(volume, TO[k]);
+            table_add(&table, (const char *const[]){kind, from, to});
+        }
+    if (table.row_count == 0)
+        return;
+    puts("\nStorage");
+    table_print(&table, TABLE_RULED, NULL, 1);
+}
+
+// A pod has one container, named as its workload.
+static void print_container(struct cli *cli, const struct view *view)
+{
+    static const char *const TITLES[] = {"Name", "Image", "Command", "Arguments", "Variables"};
+    const json_t *spec = cli_at(view->submitted, "spec");
+    struct table table;
+    table_init(&table, &cli->arena, TITLES, 5);
+    table_add(&table, (const char *const[]){
+                          cli_text(view->workload, "name"), cli_text(spec, "image"), cli_text(spec, "command"),
+                          cli_text(spec, "args"),
+                          arena_printf(&cli->arena, "%zu", json_array_size(cli_at(spec, "environmentVariables")))});
+    puts("\nContainers");
+    table_print(&table, TABLE_RULED, NULL, 1);
+}
+
 static void print_events(struct cli *cli, const json_t *events, int limit)
 {
     static const char *const TITLES[] = {"Time", "Type", "Reason", "Message"};
@@ -180,7 +270,7 @@ static void print_events(struct cli *cli, const json_t *events, int limit)
     table_init(&table, &cli->arena, TITLES, 4);
     puts("\nEvents");
     for (size_t i = first; i < count; i++) {
-        const json_t *event = json_array_get(list, i);
+        const json_t *event = json_array_get(list, newest_first(cli) ? count - 1 - (i - first) : i);
         table_add(&table, (const char *const[]){cli_text(event, "createdAt"), cli_text(event, "type"),
                                                 cli_text(event, "reason"), cli_text(event, "message")});
     }
@@ -197,6 +287,12 @@ static void print_present(struct cli *cli, const struct view *view)
         print_compute(cli, view->workload);
     if (wants(cli, "pods"))
         print_pods(cli, view->pods, limit_flag(cli, "pod-limit", 10));
+    if (flag_is_set(&cli->arguments, "containers"))
+        print_container(cli, view);
+    if (wants(cli, "networks"))
+        print_networks(cli, view->workload, cli_at(view->submitted, "spec"));
+    if (wants(cli, "storage"))
+        print_storage(cli, view->submitted);
     if (wants(cli, "show-events"))
         print_events(cli, view->events, limit_flag(cli, "event-limit", 50));
 }

@@ -72,6 +72,9 @@ const struct command ASSETS_COMMANDS[] = {
     ASSET_COMMANDS("compute", ASSET_COMPUTE, "NAME -f FILE [--project P]", "compute resources"),
     ASSET_COMMANDS("environment", ASSET_ENVIRONMENT, "NAME -f FILE [--project P]", "environments"),
     ASSET_COMMANDS("datasource", ASSET_DATA_SOURCE, "NAME --type nfs -f FILE [--project P]", "data sources"),
+    {"pvc list", run_asset_list, NEEDS_SERVER, &ASSET_PVC, WITH_LIST, false, "[-p PROJECT]",
+     "the data sources that are volume claims"},
+    {"pvc describe", run_asset_describe, NEEDS_SERVER, &ASSET_PVC, WITH_LIST, false, "NAME", "show one"},
     ASSET_COMMANDS("credential", ASSET_CREDENTIAL, "NAME --type password -f FILE|- [--project P]", "credentials"),
     {0},
 };

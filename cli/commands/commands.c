@@ -27,14 +27,22 @@ const struct flag LIST_FLAGS[] = {
     {"output", NULL, 'o', FLAG_TEXT, "FORM", "table, wide (every column), json, yaml, or name (names alone)"},
     {"no-headers", NULL, 0, FLAG_SWITCH, "", "without the titles"},
     {"columns", NULL, 0, FLAG_TEXT, "A,B", "only these columns, in this order"},
+    {"set-default-columns", NULL, 0, FLAG_SWITCH, "",
+     "--columns from now on, for this command; without --columns: as before"},
+    {"raw", NULL, 0, FLAG_SWITCH, "", "as the API answers: JSON with the list under its name"},
+    {"max-items", NULL, 0, FLAG_TEXT, "N", "at most N"},
+    {"page-size", "limit", 0, FLAG_TEXT, "N", "entries per request (all pages are fetched)"},
+    {"next-token", "offset", 0, FLAG_TEXT, "N", "without the first N"},
+    {"no-pagination", NULL, 0, FLAG_SWITCH, "", "all of them (the default); JSON is an object then"},
+    {"details", NULL, 'v', FLAG_SWITCH, "", "accepted; nothing more to show"},
+    {0},
+};
+
+const struct flag WHICH_FLAGS[] = {
     {"status", NULL, 0, FLAG_TEXT, "PHASE", "only workloads in this phase"},
     {"type", NULL, 0, FLAG_TEXT, "TYPE", "only workloads of this type"},
     {"framework", NULL, 0, FLAG_TEXT, "NAME", "only distributed workloads of PyTorch, MPI, TF, XGBoost or JAX"},
     {"deleted", NULL, 0, FLAG_SWITCH, "", "deleted workloads"},
-    {"max-items", NULL, 0, FLAG_TEXT, "N", "at most N"},
-    {"page-size", "limit", 0, FLAG_TEXT, "N", "entries per request (all pages are fetched)"},
-    {"no-pagination", NULL, 0, FLAG_SWITCH, "", "all of them (the default); JSON is an object then"},
-    {"details", NULL, 'v', FLAG_SWITCH, "", "accepted; nothing more to show"},
     {0},
 };
 
@@ -53,6 +61,9 @@ const struct flag DESCRIBE_FLAGS[] = {
     {"compute", NULL, 0, FLAG_SWITCH, "", "with the compute resources (the default)"},
     {"pods", NULL, 0, FLAG_SWITCH, "", "with the pods (the default)"},
     {"networks", NULL, 0, FLAG_SWITCH, "", "with the addresses (the default)"},
+    {"storage", NULL, 0, FLAG_SWITCH, "", "with what it mounts (the default)"},
+    {"containers", NULL, 0, FLAG_SWITCH, "", "with the container of its pods"},
+    {"sortEvents", "sort-events", 0, FLAG_TEXT, "ORDER", "asc (the default) or desc"},
     {"event-limit", NULL, 0, FLAG_TEXT, "N", "at most N events; -1 for all (default 50)"},
     {"pod-limit", NULL, 0, FLAG_TEXT, "N", "at most N pods; -1 for all (default 10)"},
     {"framework", NULL, 0, FLAG_TEXT, "NAME", "accepted; the name is enough"},

@@ -5,6 +5,7 @@
 #include "cli/kinds.h"
 
 TABLES(WITH_LIST, PROJECT_FLAGS, LIST_FLAGS);
+TABLES(WITH_JOBS, PROJECT_FLAGS, LIST_FLAGS, WHICH_FLAGS);
 TABLES(WITH_NODES, PROJECT_FLAGS, LIST_FLAGS, NODE_FLAGS);
 TABLES(WITH_DESCRIBE, PROJECT_FLAGS, DESCRIBE_FLAGS);
 TABLES(WITH_LOGS, PROJECT_FLAGS, LOG_FLAGS);
@@ -25,9 +26,9 @@ const struct command OLD_COMMANDS[] = {
     {"list templates", run_asset_list, NEEDS_SERVER, &ASSET_TEMPLATE, WITH_LIST, true, "", "templates"},
     {"describe template", run_asset_describe, NEEDS_SERVER, &ASSET_TEMPLATE, WITH_LIST, true, "NAME", "show one"},
     {"list clusters", run_cluster_list, NEEDS_SERVER, NULL, WITH_LIST, true, "", "clusters"},
-    {"list jobs", run_workload_list, NEEDS_SERVER, &ANY, WITH_LIST, true, "[-A]", "workloads"},
-    {"list job", run_workload_list, NEEDS_SERVER, &ANY, WITH_LIST, true, "[-A]", "workloads"},
-    {"list", run_workload_list, NEEDS_SERVER, &ANY, WITH_LIST, false, "[-A]", "workloads (earlier spelling)"},
+    {"list jobs", run_workload_list, NEEDS_SERVER, &ANY, WITH_JOBS, true, "[-A]", "workloads"},
+    {"list job", run_workload_list, NEEDS_SERVER, &ANY, WITH_JOBS, true, "[-A]", "workloads"},
+    {"list", run_workload_list, NEEDS_SERVER, &ANY, WITH_JOBS, false, "[-A]", "workloads (earlier spelling)"},
     {"describe project", run_describe_project, NEEDS_SERVER, NULL, WITH_DESCRIBE, true, "NAME", "a project's share"},
     {"describe node", run_node_describe, NEEDS_SERVER, NULL, WITH_DESCRIBE, true, "NAME", "a node"},
     {"describe job", run_workload_describe, NEEDS_SERVER, &ANY, WITH_DESCRIBE, true, "NAME", "a workload"},

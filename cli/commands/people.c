@@ -89,6 +89,23 @@ static const struct flag AUDIT_FILE_FLAGS[] = {
     {0},
 };
 
+static const struct flag VERSION_FLAGS[] = {
+    {"wide", NULL, 0, FLAG_SWITCH, "", "and the server's"},
+    {0},
+};
+
+static const struct flag UPGRADE_FLAGS[] = {
+    {"force", NULL, 0, FLAG_SWITCH, "", "also where it is the same version"},
+    {0},
+};
+
+static const struct flag GENERATE_FLAGS[] = {
+    {"file", NULL, 'f', FLAG_TEXT, "FILE", "into this file; else it is printed"},
+    {"json", NULL, 0, FLAG_SWITCH, "", "as JSON (the default)"},
+    {"yaml", NULL, 0, FLAG_SWITCH, "", "as YAML"},
+    {0},
+};
+
 TABLES(WITH_LIST, PROJECT_FLAGS, LIST_FLAGS);
 TABLES(WITH_ROLE, ROLE_FLAGS);
 TABLES(WITH_ROLE_CHANGE, ROLE_FLAGS, ROLE_CHANGE_FLAGS);
@@ -102,6 +119,9 @@ TABLES(WITH_APPLICATION, APPLICATION_FLAGS);
 TABLES(WITH_ACCESS_KEY, ACCESS_KEY_FLAGS);
 TABLES(WITH_OWN, OWN_FLAGS);
 TABLES(WITH_CONFIG, CONFIG_FLAGS);
+TABLES(WITH_VERSION, VERSION_FLAGS);
+TABLES(WITH_UPGRADE, UPGRADE_FLAGS);
+TABLES(WITH_GENERATE, GENERATE_FLAGS);
 
 const struct command PEOPLE_COMMANDS[] = {
     {"login user", run_login_user, NEEDS_PROFILE, NULL, WITH_USER, false, "-u MAIL [-p PW]", "sign in as a user"},
@@ -161,12 +181,18 @@ const struct command PEOPLE_COMMANDS[] = {
     {"account otp disable", run_account_otp_disable, NEEDS_SERVER, NULL, WITH_OWN, false, "[--code CODE]",
      "ask for the password alone again"},
     {"account otp", run_account_otp, NEEDS_SERVER, NULL, WITH_LIST, false, "", "whether your password needs a code"},
-    {"version", run_version, NEEDS_NOTHING, NULL, NULL, false, "", "the client's version"},
+    {"version", run_version, NEEDS_NOTHING, NULL, WITH_VERSION, false, "[--wide]", "the client's version"},
+    {"upgrade", run_upgrade, NEEDS_SERVER, NULL, WITH_UPGRADE, false, "[--force]",
+     "this program as the server has it, where that is another version"},
     {"completion", run_completion, NEEDS_NOTHING, NULL, NULL, false, "bash|zsh|fish",
      "the shell's completion of words and names: source <(prorata completion bash)"},
     {"complete", run_complete, NEEDS_PROFILE, NULL, NULL, false, "-- WORDS...", "what it asks: the words that fit"},
     {"config describe", run_config_describe, NEEDS_SERVER, NULL, WITH_LIST, false, "",
      "which server, cluster and project commands go to"},
+    {"config generate", run_config_generate, NEEDS_PROFILE, NULL, WITH_GENERATE, false, "[--file FILE]",
+     "the configuration for another machine: server, cluster, project; no login"},
+    {"kubeconfig set", run_kubeconfig_set, NEEDS_PROFILE, NULL, NULL, false, "",
+     "let kubectl take this login's token, where there is a kubectl"},
     {"config set", run_config_set, NEEDS_PROFILE, NULL, WITH_CONFIG, false, "--cp-url URL", "which server"},
     {0},
 };

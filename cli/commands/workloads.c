@@ -53,7 +53,8 @@ static const struct flag RECEIPT_FLAGS[] = {
     {0},
 };
 
-TABLES(WITH_LIST, PROJECT_FLAGS, LIST_FLAGS);
+TABLES(WITH_TYPES, LIST_FLAGS);
+TABLES(WITH_LIST, PROJECT_FLAGS, LIST_FLAGS, WHICH_FLAGS);
 TABLES(WITH_FILE, PROJECT_FLAGS, FILE_FLAGS, FORM_FLAGS);
 TABLES(WITH_DESCRIBE, PROJECT_FLAGS, DESCRIBE_FLAGS);
 TABLES(WITH_EXPLAIN, PROJECT_FLAGS, DESCRIBE_FLAGS, EXPLAIN_FLAGS);
@@ -100,8 +101,14 @@ TABLES(WITH_RECEIPTS, PROJECT_FLAGS, FORM_FLAGS, RECEIPT_FLAGS);
     }
 
 #define LIFE(words_, kind_)                                                                                           \
-    {words_ " submit", run_submit, NEEDS_SERVER, &kind_, WITH_SUBMIT, false, "[NAME] -i IMAGE [FLAGS] [-- ARGS]",     \
-     "submit one"},                                                                                                   \
+    {words_ " submit",                                                                                                \
+     run_submit,                                                                                                      \
+     NEEDS_SERVER,                                                                                                    \
+     &kind_,                                                                                                          \
+     WITH_SUBMIT,                                                                                                     \
+     false,                                                                                                           \
+     "[NAME] -i IMAGE [FLAGS] [-- ARGS]",                                                                             \
+     "submit one; --watch waits until it runs"},                                                                      \
         {words_ " list", run_workload_list, NEEDS_SERVER, &kind_, WITH_LIST, false, "", "list them"},                 \
         {words_ " describe", run_workload_describe, NEEDS_SERVER, &kind_, WITH_DESCRIBE, false, "NAME", "show one"},  \
         {words_ " explain", run_explain, NEEDS_SERVER, &kind_, WITH_EXPLAIN, false, "NAME", "why it waits"},          \
@@ -114,6 +121,8 @@ TABLES(WITH_RECEIPTS, PROJECT_FLAGS, FORM_FLAGS, RECEIPT_FLAGS);
     }
 
 const struct command WORKLOADS_COMMANDS[] = {
+    {"workload-type list", run_workload_type_list, NEEDS_SERVER, NULL, WITH_TYPES, false, "",
+     "the types, with their category and priority"},
     {"workload list", run_workload_list, NEEDS_SERVER, &ANY, WITH_LIST, false, "", "workloads of every kind"},
     {"workload submit", run_submit_file, NEEDS_SERVER, &ANY, WITH_FILE, false, "[NAME] -f FILE", "submit a file"},
     {"workload describe", run_workload_describe, NEEDS_SERVER, &ANY, WITH_DESCRIBE, false, "NAME", "show one"},
@@ -124,6 +133,7 @@ const struct command WORKLOADS_COMMANDS[] = {
      "delete one; asks first, and needs --yes without a terminal"},
     {"workload suspend", run_workload_suspend, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME...", "stop one"},
     {"workload resume", run_workload_resume, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME...", "run it again"},
+    ENTER("workload ", ANY),
     {"run", run_run, NEEDS_SERVER, &TRAINING, WITH_RUN, false, "[FLAGS] -- COMMAND...",
      "a training in the foreground: its output, and its exit status"},
     {"ssh", run_ssh, NEEDS_SERVER, &ANY, WITH_SSH, false, "NAME [-- COMMAND...]", "ssh into a running pod"},
@@ -132,44 +142,43 @@ const struct command WORKLOADS_COMMANDS[] = {
     {"ssh-proxy", run_ssh_proxy, NEEDS_SERVER, &ANY, WITH_SSH, false, "NAME.prorata",
      "what the entry of ssh-config calls"},
     ENTER("", ANY),
-    ENTER("workload ", ANY),
-    ENTER("training ", TRAINING),
-    ENTER("training standard ", TRAINING),
-    ENTER("training pytorch ", PYTORCH),
-    ENTER("training mpi ", MPI),
-    ENTER("training tensorflow ", TENSORFLOW),
-    ENTER("training xgboost ", XGBOOST),
-    ENTER("training jax ", JAX),
-    ENTER("workspace ", WORKSPACE),
-    ENTER("inference ", INFERENCE),
-    ENTER("inference standard ", INFERENCE),
-    ENTER("distributed ", DISTRIBUTED),
-    ENTER("pytorch ", PYTORCH),
-    ENTER("mpi ", MPI),
-    ENTER("tensorflow ", TENSORFLOW),
-    ENTER("xgboost ", XGBOOST),
-    ENTER("jax ", JAX),
     {"explain", run_explain, NEEDS_SERVER, &ANY, WITH_EXPLAIN, false, "NAME",
      "why a workload waits, and what would start it"},
     {"receipts", run_receipts, NEEDS_SERVER, &ANY, WITH_RECEIPTS, false, "[-p PROJECT] [--workload NAME] [--pool NAME]",
      "what gave way, for whom, and what it cost"},
     LIFE("training pytorch", PYTORCH),
+    ENTER("training pytorch ", PYTORCH),
     LIFE("training mpi", MPI),
+    ENTER("training mpi ", MPI),
     LIFE("training tensorflow", TENSORFLOW),
+    ENTER("training tensorflow ", TENSORFLOW),
     LIFE("training xgboost", XGBOOST),
+    ENTER("training xgboost ", XGBOOST),
     LIFE("training jax", JAX),
+    ENTER("training jax ", JAX),
     LIFE("training standard", TRAINING),
+    ENTER("training standard ", TRAINING),
     LIFE("training", TRAINING),
+    ENTER("training ", TRAINING),
     LIFE("workspace", WORKSPACE),
+    ENTER("workspace ", WORKSPACE),
     LIFE("inference", INFERENCE),
+    ENTER("inference ", INFERENCE),
     LIFE("inference standard", INFERENCE),
+    ENTER("inference standard ", INFERENCE),
     {"inference update", run_inference_update, NEEDS_SERVER, &INFERENCE, WITH_SUBMIT, false, "NAME [FLAGS] [-- ARGS]",
      "change what is given; replicas follow one by one"},
     LIFE("distributed", DISTRIBUTED),
+    ENTER("distributed ", DISTRIBUTED),
     LIFE("pytorch", PYTORCH),
+    ENTER("pytorch ", PYTORCH),
     LIFE("mpi", MPI),
+    ENTER("mpi ", MPI),
     LIFE("tensorflow", TENSORFLOW),
+    ENTER("tensorflow ", TENSORFLOW),
     LIFE("xgboost", XGBOOST),
+    ENTER("xgboost ", XGBOOST),
     LIFE("jax", JAX),
+    ENTER("jax ", JAX),
     {0},
 };

@@ -11,6 +11,7 @@ const struct kind ASSET_TEMPLATE = {"template", "Template", "/api/v1/workload-te
 const struct kind ASSET_COMPUTE = {"compute", NULL, "/api/v1/asset/compute", "GPUs"};
 const struct kind ASSET_ENVIRONMENT = {"environment", NULL, "/api/v1/asset/environment", "Image"};
 const struct kind ASSET_DATA_SOURCE = {"datasource", NULL, "/api/v1/asset/datasource", "Kind"};
+const struct kind ASSET_PVC = {"pvc", NULL, "/api/v1/asset/datasource/pvc", "Kind"};
 const struct kind ASSET_CREDENTIAL = {"credential", NULL, "/api/v1/asset/credentials", "Kind"};
 
 // The id of what has the name, or is the id; in the arena.

@@ -7,107 +7,169 @@
 #define PRIORITY_WORDS \
     "very-low, low, medium-low, medium, medium-high, high, very-high; or train, interactive, build, inference"
 
-#define COMMON_FLAGS                                                                                                 \
-    {"image", NULL, 'i', FLAG_TEXT, "IMAGE", "the container's image"},                                               \
-        {"name", NULL, 0, FLAG_TEXT, "NAME", "the name, where it does not stand behind the command"},                \
-        {"environment-variable",                                                                                     \
-         "environment",                                                                                              \
-         'e',                                                                                                        \
+#define HEADING(of_, sentence_)                   \
+    {                                             \
+        "", NULL, 0, FLAG_HEADING, of_, sentence_ \
+    }
+
+// Of both generations.
+#define WHAT_FLAGS                                                                                                  \
+    HEADING("", "What runs"), {"image", NULL, 'i', FLAG_TEXT, "IMAGE", "the container's image"},                    \
+        {"name", NULL, 0, FLAG_TEXT, "NAME", "the name, where it does not stand behind the command"},               \
+        {"environment-variable",                                                                                    \
+         "environment",                                                                                             \
+         'e',                                                                                                       \
+         FLAG_LIST,                                                                                                 \
+         "NAME=VALUE",                                                                                              \
+         "an environment variable; NAME alone: an environment"},                                                    \
+        {"env-secret", NULL, 0, FLAG_LIST, "NAME=SECRET,key=KEY", "an environment variable from a secret"},         \
+        {"env-config-map", NULL, 0, FLAG_LIST, "NAME=MAP,key=KEY", "an environment variable from a config map"},    \
+        {"env-pod-field-ref", NULL, 0, FLAG_LIST, "NAME=FIELD", "an environment variable from a field of the pod"}, \
+        {"working-dir", NULL, 0, FLAG_TEXT, "DIR", "the working directory"},                                        \
+        {"create-home-dir", NULL, 0, FLAG_SWITCH, "", "a home directory of its own"},                               \
+        {"stdin", NULL, 0, FLAG_SWITCH, "", "keep standard input open"},                                            \
+        {"tty", NULL, 't', FLAG_SWITCH, "", "with a terminal"},                                                     \
+        {"image-pull-policy", NULL, 0, FLAG_TEXT, "POLICY", "Always, IfNotPresent or Never"},                       \
+        {"image-pull-secret", NULL, 0, FLAG_LIST, "NAME", "the secret that the image's registry asks for"},         \
+        {"label", NULL, 0, FLAG_LIST, "K=V", "a label"},                                                            \
+    {                                                                                                               \
+        "annotation", NULL, 0, FLAG_LIST, "K=V", "an annotation"                                                    \
+    }
+
+#define ASSET_FLAGS                                                                                         \
+    HEADING("", "Made from"), {"template", NULL, 0, FLAG_TEXT, "NAME", "this template; flags go above it"}, \
+        {"compute", NULL, 0, FLAG_TEXT, "NAME", "this compute resource"},                                   \
+    {                                                                                                       \
+        "datasource", NULL, 0, FLAG_LIST, "NAME", "this data source"                                        \
+    }
+
+#define PLACE_FLAGS                                                                                          \
+    HEADING("", "Where and when"),                                                                           \
+        {"node-pools", "node-pool", 0, FLAG_LIST, "NAME", "node pools in order of preference: a,b"},         \
+        {"node-type", NULL, 0, FLAG_TEXT, "TYPE", "nodes of this type"},                                     \
+        {"toleration", NULL, 0, FLAG_LIST, "key=,value=,operator=,effect=,seconds=", "a taint to tolerate"}, \
+        {"priority", NULL, 0, FLAG_TEXT, "CLASS", PRIORITY_WORDS},                                           \
+    {                                                                                                        \
+        "preemptibility", NULL, 0, FLAG_TEXT, "P", "preemptible or non-preemptible"                          \
+    }
+
+#define RUN_FLAGS                                                                                     \
+    HEADING("", "Pods, tries and the end"), {"parallelism", NULL, 0, FLAG_TEXT, "N", "pods at once"}, \
+    {                                                                                                 \
+        "backoff-limit", "backoffLimit", 0, FLAG_TEXT, "N", "retries before it fails (default 0)"     \
+    }
+
+#define DATA_FLAGS                                                                                                   \
+    HEADING("", "Data"),                                                                                             \
+        {"host-path", NULL, 0, FLAG_LIST, "path=,mount=,mount-propagation=,readwrite", "a folder of the node"},      \
+        {"nfs", NULL, 0, FLAG_LIST, "server=,path=,mountpath=,readwrite", "a folder of a file server"},              \
+        {"existing-pvc", NULL, 0, FLAG_LIST, "claimname=,path=,ro", "an existing volume claim"},                     \
+        {"new-pvc",                                                                                                  \
+         NULL,                                                                                                       \
+         0,                                                                                                          \
          FLAG_LIST,                                                                                                  \
-         "NAME=VALUE",                                                                                               \
-         "an environment variable; NAME alone: an environment"},                                                     \
-        {"large-shm", NULL, 0, FLAG_SWITCH, "", "a large shared memory"},                                            \
-        {"parallelism", NULL, 0, FLAG_TEXT, "N", "pods at once"},                                                    \
-        {"backoff-limit", "backoffLimit", 0, FLAG_TEXT, "N", "retries before it fails (default 6)"},                 \
-        {"working-dir", NULL, 0, FLAG_TEXT, "DIR", "the working directory"},                                         \
-        {"create-home-dir", NULL, 0, FLAG_SWITCH, "", "a home directory of its own"},                                \
-        {"stdin", NULL, 0, FLAG_SWITCH, "", "keep standard input open"},                                             \
-        {"tty", NULL, 't', FLAG_SWITCH, "", "with a terminal"},                                                      \
-        {"image-pull-policy", NULL, 0, FLAG_TEXT, "POLICY", "Always, IfNotPresent or Never"},                        \
-        {"node-type", NULL, 0, FLAG_TEXT, "TYPE", "nodes of this type"},                                             \
-        {"node-pools", "node-pool", 0, FLAG_LIST, "NAME", "node pools in order of preference: a,b"},                 \
-        {"priority", NULL, 0, FLAG_TEXT, "CLASS", PRIORITY_WORDS},                                                   \
-        {"preemptibility", NULL, 0, FLAG_TEXT, "P", "preemptible or non-preemptible"},                               \
-        {"template", NULL, 0, FLAG_TEXT, "NAME", "made from this template; flags go above it"},                      \
-        {"compute", NULL, 0, FLAG_TEXT, "NAME", "with this compute resource"},                                       \
-        {"datasource", NULL, 0, FLAG_LIST, "NAME", "with this data source"},                                         \
-        {"label", NULL, 0, FLAG_LIST, "K=V", "a label"}, {"annotation", NULL, 0, FLAG_LIST, "K=V", "an annotation"}, \
+         "claimname=,storageclass=,size=,path=,accessmode-rwo,accessmode-rom,accessmode-rwm,ro,ephemeral",           \
+         "a volume that is made for it"},                                                                            \
+        {"git-sync", NULL, 0, FLAG_LIST, "name=,repository=,branch=,rev=,path=,secret=", "a repository"},            \
+        {"s3", NULL, 0, FLAG_LIST, "name=,bucket=,path=,url=,accesskey=", "a bucket"},                               \
+        {"configmap-map-volume", NULL, 0, FLAG_LIST, "name=,path=,subpath=,default-mode=", "a config map as files"}, \
+        {"secret-volume", NULL, 0, FLAG_LIST, "name=,path=,default-mode=", "a secret as files"},                     \
+    {                                                                                                                \
+        "empty-dir-volume", NULL, 0, FLAG_LIST, "name=,path=,medium=,size-limit=", "a folder that is empty at first" \
+    }
+
+#define SECURITY_FLAGS                                                                                                \
+    HEADING("", "Who it runs as, and what it may"),                                                                   \
+        {"run-as-user", NULL, 0, FLAG_SWITCH, "", "as the user and group who calls this command"},                    \
+        {"run-as-uid", NULL, 0, FLAG_TEXT, "ID", "the user that it runs as"},                                         \
+        {"run-as-gid", NULL, 0, FLAG_TEXT, "ID", "the group that it runs as"},                                        \
+        {"supplemental-groups", NULL, 0, FLAG_TEXT, "ID,ID", "more groups"},                                          \
+        {"user-group-source", NULL, 0, FLAG_TEXT, "SOURCE", "user and groups: fromTheImage, fromIdpToken or custom"}, \
+        {"run-as-non-root", NULL, 0, FLAG_SWITCH, "", "never as root"},                                               \
+        {"read-only-root-filesystem", NULL, 0, FLAG_SWITCH, "", "the image's files cannot be changed"},               \
+        {"capability", NULL, 0, FLAG_LIST, "NAME", "a capability of Linux"},                                          \
+        {"seccomp-profile", NULL, 0, FLAG_TEXT, "TYPE", "RuntimeDefault, Unconfined or Localhost"},                   \
+        {"allow-privilege-escalation", NULL, 0, FLAG_SWITCH, "", "a process may get more rights than its parent"},    \
+        {"host-ipc", NULL, 0, FLAG_SWITCH, "", "shares memory with the node's processes"},                            \
+        {"host-network", NULL, 0, FLAG_SWITCH, "", "the node's network"},                                             \
+    {                                                                                                                 \
+        "privileged", NULL, 0, FLAG_SWITCH, "", "all that the node may"                                               \
+    }
+
+#define ANSWER_FLAGS                                                                                                 \
+    HEADING("", "What this command does"),                                                                           \
         {"watch", NULL, 0, FLAG_SWITCH, "", "wait, with the reason, until it runs; exit status 1: it failed"},       \
         {"dry-run", NULL, 0, FLAG_SWITCH, "", "print what would be sent, and send nothing"},                         \
         {"what-if", NULL, 0, FLAG_SWITCH, "", "say what would happen, and submit nothing; exit status 3: it waits"}, \
         {"json", NULL, 0, FLAG_SWITCH, "", "with --what-if: as JSON"},                                               \
+        {"yaml", NULL, 0, FLAG_SWITCH, "", "with --what-if: as YAML"},                                               \
     {                                                                                                                \
-        "yaml", NULL, 0, FLAG_SWITCH, "", "with --what-if: as YAML"                                                  \
-    }
-
-// Of both generations.
-#define POD_FLAGS                                                                                                       \
-    {"extended-resource", NULL, 0, FLAG_LIST, "NAME=N", "another resource"},                                            \
-        {"toleration", NULL, 0, FLAG_LIST, "key=,value=,operator=,effect=,seconds=", "a taint to tolerate"},            \
-        {"host-path", NULL, 0, FLAG_LIST, "path=,mount=,mount-propagation=,readwrite", "a folder of the node"},         \
-        {"nfs", NULL, 0, FLAG_LIST, "server=,path=,mountpath=,readwrite", "a folder of a file server"},                 \
-        {"existing-pvc", NULL, 0, FLAG_LIST, "claimname=,path=,ro", "an existing volume claim"},                        \
-        {"new-pvc",                                                                                                     \
-         NULL,                                                                                                          \
-         0,                                                                                                             \
-         FLAG_LIST,                                                                                                     \
-         "claimname=,storageclass=,size=,path=,accessmode-rwo,accessmode-rom,accessmode-rwm,ro,ephemeral",              \
-         "a volume that is made for it"},                                                                               \
-        {"git-sync", NULL, 0, FLAG_LIST, "name=,repository=,branch=,rev=,path=,secret=", "a repository"},               \
-        {"s3", NULL, 0, FLAG_LIST, "name=,bucket=,path=,url=,accesskey=", "a bucket"},                                  \
-        {"configmap-map-volume", NULL, 0, FLAG_LIST, "name=,path=,subpath=,default-mode=", "a config map as files"},    \
-        {"secret-volume", NULL, 0, FLAG_LIST, "name=,path=,default-mode=", "a secret as files"},                        \
-        {"empty-dir-volume", NULL, 0, FLAG_LIST, "name=,path=,medium=,size-limit=", "a folder that is empty at first"}, \
-        {"env-secret", NULL, 0, FLAG_LIST, "NAME=SECRET,key=KEY", "an environment variable from a secret"},             \
-        {"env-config-map", NULL, 0, FLAG_LIST, "NAME=MAP,key=KEY", "an environment variable from a config map"},        \
-        {"env-pod-field-ref", NULL, 0, FLAG_LIST, "NAME=FIELD", "an environment variable from a field of the pod"},     \
-        {"run-as-uid", NULL, 0, FLAG_TEXT, "ID", "the user that it runs as"},                                           \
-        {"run-as-gid", NULL, 0, FLAG_TEXT, "ID", "the group that it runs as"},                                          \
-        {"supplemental-groups", NULL, 0, FLAG_TEXT, "ID,ID", "more groups"},                                            \
-        {"user-group-source", NULL, 0, FLAG_TEXT, "SOURCE", "user and groups: fromTheImage, fromIdpToken or custom"},   \
-        {"run-as-non-root", NULL, 0, FLAG_SWITCH, "", "never as root"},                                                 \
-        {"read-only-root-filesystem", NULL, 0, FLAG_SWITCH, "", "the image's files cannot be changed"},                 \
-        {"capability", NULL, 0, FLAG_LIST, "NAME", "a capability of Linux"},                                            \
-        {"seccomp-profile", NULL, 0, FLAG_TEXT, "TYPE", "RuntimeDefault, Unconfined or Localhost"},                     \
-        {"allow-privilege-escalation", NULL, 0, FLAG_SWITCH, "", "a process may get more rights than its parent"},      \
-        {"host-ipc", NULL, 0, FLAG_SWITCH, "", "shares memory with the node's processes"},                              \
-        {"host-network", NULL, 0, FLAG_SWITCH, "", "the node's network"},                                               \
-        {"privileged", NULL, 0, FLAG_SWITCH, "", "all that the node may"},                                              \
-    {                                                                                                                   \
-        "run-as-user", NULL, 0, FLAG_SWITCH, "", "as the user and group who calls this command"                         \
+        "attach", NULL, 0, FLAG_SWITCH, "", "accepted; use logs --follow"                                            \
     }
 
 const struct flag SUBMIT_FLAGS[] = {
-    COMMON_FLAGS,
-    POD_FLAGS,
+    WHAT_FLAGS,
     {"command", NULL, 'c', FLAG_SWITCH, "", "the words after -- are the command; without it, arguments"},
     {"name-prefix", NULL, 0, FLAG_TEXT, "P", "a name that begins so"},
-    {"gpu-devices-request", "gpu-devices", 'g', FLAG_TEXT, "N", "GPUs of a pod: 2, or a part of one: 0.5"},
-    {"gpu-request-type", NULL, 0, FLAG_TEXT, "TYPE", "portion or memory"},
-    {"gpu-portion-request", NULL, 0, FLAG_TEXT, "F", "a part of a GPU"},
-    {"gpu-portion-limit", NULL, 0, FLAG_TEXT, "F", "at most so much of it"},
-    {"gpu-memory-request", NULL, 0, FLAG_TEXT, "Q", "an amount of GPU memory"},
-    {"gpu-memory-limit", NULL, 0, FLAG_TEXT, "Q", "at most so much of it"},
-    {"cpu-core-request", NULL, 0, FLAG_TEXT, "F", "cores of a pod"},
-    {"cpu-core-limit", NULL, 0, FLAG_TEXT, "F", "at most N"},
-    {"cpu-memory-request", NULL, 0, FLAG_TEXT, "Q", "memory of a pod"},
-    {"cpu-memory-limit", NULL, 0, FLAG_TEXT, "Q", "at most so much"},
-    {"runs", NULL, 0, FLAG_TEXT, "N", "completions"},
-    {"restart-policy", NULL, 0, FLAG_TEXT, "P", "Always, OnFailure or Never"},
-    {"auto-deletion-time-after-completion", NULL, 0, FLAG_TEXT, "TIME", "delete it so long after its end"},
-    {"termination-grace-period", NULL, 0, FLAG_TEXT, "TIME", "time to stop"},
     {"category", NULL, 0, FLAG_TEXT, "NAME", "Build, Train or Deploy"},
+    HEADING("", "GPUs, cores and memory of a pod"),
+    {"gpu-devices-request", "gpu-devices", 'g', FLAG_TEXT, "N", "GPUs: 2, or a part of one: 0.5"},
+    {"gpu-request-type", NULL, 0, FLAG_TEXT, "TYPE", "portion or memory"},
+    {"gpu-portion-request", NULL, 0, FLAG_TEXT, "F", "a part of a GPU: 0.5"},
+    {"gpu-portion-limit", NULL, 0, FLAG_TEXT, "F", "at most so much of it"},
+    {"gpu-memory-request", NULL, 0, FLAG_TEXT, "SIZE", "an amount of GPU memory: 20G"},
+    {"gpu-memory-limit", NULL, 0, FLAG_TEXT, "SIZE", "at most so much of it"},
+    {"cpu-core-request", NULL, 0, FLAG_TEXT, "F", "cores: 0.5"},
+    {"cpu-core-limit", NULL, 0, FLAG_TEXT, "F", "at most so many"},
+    {"cpu-memory-request", NULL, 0, FLAG_TEXT, "SIZE", "memory: 500M, 16Gi"},
+    {"cpu-memory-limit", NULL, 0, FLAG_TEXT, "SIZE", "at most so much"},
+    {"extended-resource", NULL, 0, FLAG_LIST, "NAME=N", "another resource"},
+    {"large-shm", NULL, 0, FLAG_SWITCH, "", "a large shared memory"},
+    ASSET_FLAGS,
+    PLACE_FLAGS,
     {"preemptible", NULL, 0, FLAG_SWITCH, "", "of a workspace: preemptible (older spelling)"},
     {"exclude-node", NULL, 0, FLAG_LIST, "NODE", "not on this node"},
     {"required-pod-topology-key", NULL, 0, FLAG_TEXT, "KEY", "all pods on nodes of one value of this label"},
     {"preferred-pod-topology-key", NULL, 0, FLAG_TEXT, "KEY", "the same, where that can be"},
+    {"topology", NULL, 0, FLAG_TEXT, "name=,required=,preferred=", "one domain of a level of a network topology"},
+    DATA_FLAGS,
+    HEADING("", "Ports"),
     {"port", NULL, 0, FLAG_LIST, "container=,external=,service-type=", "a port"},
     {"external-url", NULL, 0, FLAG_LIST, "container=,url=,name=,tool-type=,authorization-type=,authusers=,authgroups=",
      "an address from outside; authusers= for each of several"},
+    RUN_FLAGS,
+    {"runs", NULL, 0, FLAG_TEXT, "N", "pods that must end well"},
+    {"restart-policy", NULL, 0, FLAG_TEXT, "P", "Always, OnFailure or Never"},
+    {"auto-deletion-time-after-completion", NULL, 0, FLAG_TEXT, "TIME", "delete it so long after its end: 24h"},
+    {"termination-grace-period", NULL, 0, FLAG_TEXT, "TIME", "time to stop: 30s"},
     {"terminate-after-preemption", NULL, 0, FLAG_SWITCH, "", "it ends when it gives its place to others"},
+    HEADING("Distributed", "Workers and master"),
     {"workers", NULL, 0, FLAG_TEXT, "N", "workers of a distributed training"},
+    {"framework", NULL, 'f', FLAG_TEXT, "NAME", "PyTorch, MPI, TF, XGBoost or JAX"},
+    {"slots-per-worker", NULL, 0, FLAG_TEXT, "N", "slots of a worker (MPI)"},
+    {"clean-pod-policy", NULL, 0, FLAG_TEXT, "P", "None, All or Running"},
+    {"sub-group", NULL, 0, FLAG_LIST, "name=,workers=,...",
+     "a part of the gang: name=,parent=,workers=,master,min-pods=,min-sub-groups=,topology=,required=,preferred="},
+    {"min-sub-groups", NULL, 0, FLAG_TEXT, "N", "so many of the sub-groups without a parent are needed"},
+    {"no-master", NULL, 0, FLAG_SWITCH, "", "workers only"},
+    {"master-gpu-devices-request", NULL, 0, FLAG_TEXT, "N", "GPUs of the master"},
+    {"master-gpu-request-type", NULL, 0, FLAG_TEXT, "TYPE", "portion or memory"},
+    {"master-gpu-portion-request", NULL, 0, FLAG_TEXT, "F", "a part of a GPU"},
+    {"master-gpu-portion-limit", NULL, 0, FLAG_TEXT, "F", "at most so much of it"},
+    {"master-gpu-memory-request", NULL, 0, FLAG_TEXT, "SIZE", "an amount of GPU memory"},
+    {"master-gpu-memory-limit", NULL, 0, FLAG_TEXT, "SIZE", "at most so much of it"},
+    {"master-cpu-core-request", NULL, 0, FLAG_TEXT, "F", "cores of the master"},
+    {"master-cpu-core-limit", NULL, 0, FLAG_TEXT, "F", "at most so many"},
+    {"master-cpu-memory-request", NULL, 0, FLAG_TEXT, "SIZE", "memory of the master"},
+    {"master-cpu-memory-limit", NULL, 0, FLAG_TEXT, "SIZE", "at most so much"},
+    {"master-extended-resource", NULL, 0, FLAG_LIST, "NAME=N", "another resource of the master"},
+    {"master-environment-variable", NULL, 0, FLAG_LIST, "NAME=VALUE", "besides those of the workers"},
+    {"master-command", NULL, 0, FLAG_TEXT, "CMD", "the master's command"},
+    {"master-args", NULL, 0, FLAG_TEXT, "ARGS", "the master's arguments"},
+    HEADING("", "Replicas"),
     {"min-replicas", NULL, 0, FLAG_TEXT, "N", "at least so many workers (PyTorch), or replicas of an inference"},
     {"max-replicas", NULL, 0, FLAG_TEXT, "N", "at most so many workers (PyTorch), or replicas of an inference"},
+    HEADING("Inference", "Serving"),
     {"serving-port", NULL, 0, FLAG_TEXT,
      "container=,protocol=,authorization-type=,authorized-users=A:B,authorized-groups=A:B,cluster-local=",
      "where an inference answers"},
@@ -123,57 +185,44 @@ const struct flag SUBMIT_FLAGS[] = {
     {"scale-to-zero-retention-seconds", NULL, 0, FLAG_TEXT, "N", "the same in seconds"},
     {"scale-down-delay-seconds", NULL, 0, FLAG_TEXT, "N", "the same in seconds"},
     {"initialization-timeout", NULL, 0, FLAG_TEXT, "TIME", "the longest that a caller waits for a replica"},
-    {"sub-group", NULL, 0, FLAG_LIST, "name=,workers=,...",
-     "a part of the gang: name=,parent=,workers=,master,min-pods=,min-sub-groups=,topology=,required=,preferred="},
-    {"min-sub-groups", NULL, 0, FLAG_TEXT, "N", "so many of the sub-groups without a parent are needed"},
-    {"topology", NULL, 0, FLAG_TEXT, "name=,required=,preferred=", "one domain of a level of a network topology"},
-    {"slots-per-worker", NULL, 0, FLAG_TEXT, "N", "slots of a worker (MPI)"},
-    {"clean-pod-policy", NULL, 0, FLAG_TEXT, "P", "None, All or Running"},
-    {"framework", NULL, 'f', FLAG_TEXT, "NAME", "PyTorch, MPI, TF, XGBoost or JAX"},
-    {"no-master", NULL, 0, FLAG_SWITCH, "", "workers only"},
-    {"master-gpu-devices-request", NULL, 0, FLAG_TEXT, "N", "GPUs of the master"},
-    {"master-gpu-request-type", NULL, 0, FLAG_TEXT, "TYPE", "portion or memory"},
-    {"master-gpu-portion-request", NULL, 0, FLAG_TEXT, "F", "a part of a GPU"},
-    {"master-gpu-portion-limit", NULL, 0, FLAG_TEXT, "F", "at most so much of it"},
-    {"master-gpu-memory-request", NULL, 0, FLAG_TEXT, "Q", "an amount of GPU memory"},
-    {"master-gpu-memory-limit", NULL, 0, FLAG_TEXT, "Q", "at most so much of it"},
-    {"master-cpu-core-request", NULL, 0, FLAG_TEXT, "F", "cores of the master"},
-    {"master-cpu-core-limit", NULL, 0, FLAG_TEXT, "F", "at most N"},
-    {"master-cpu-memory-request", NULL, 0, FLAG_TEXT, "Q", "memory of the master"},
-    {"master-cpu-memory-limit", NULL, 0, FLAG_TEXT, "Q", "at most so much"},
-    {"master-extended-resource", NULL, 0, FLAG_LIST, "NAME=N", "another resource of the master"},
-    {"master-environment-variable", NULL, 0, FLAG_LIST, "NAME=VALUE", "besides those of the workers"},
-    {"master-command", NULL, 0, FLAG_TEXT, "CMD", "the master's command"},
-    {"master-args", NULL, 0, FLAG_TEXT, "ARGS", "the master's arguments"},
-    {"attach", NULL, 0, FLAG_SWITCH, "", "accepted; use logs --follow"},
+    SECURITY_FLAGS,
+    ANSWER_FLAGS,
     {"pod-running-timeout", NULL, 0, FLAG_TEXT, "TIME", "accepted; --watch waits as long as it takes"},
     {"wait-for-submit", NULL, 0, FLAG_TEXT, "TIME", "accepted; the answer comes when it is stored"},
     {0},
 };
 
 const struct flag OLD_SUBMIT_FLAGS[] = {
-    COMMON_FLAGS,
-    POD_FLAGS,
+    WHAT_FLAGS,
     {"command", NULL, 0, FLAG_OPTIONAL, "[CMD]", "the command; without a value the words after --"},
     {"args", NULL, 0, FLAG_TEXT, "ARGS", "arguments"},
-    {"gpu", NULL, 'g', FLAG_TEXT, "N", "GPUs: 2, or a part: 0.5"},
-    {"gpu-memory", NULL, 0, FLAG_TEXT, "Q", "an amount of GPU memory"},
-    {"cpu", NULL, 0, FLAG_TEXT, "F", "cores"},
-    {"cpu-limit", NULL, 0, FLAG_TEXT, "F", "at most so many cores"},
-    {"memory", NULL, 0, FLAG_TEXT, "Q", "memory"},
-    {"memory-limit", NULL, 0, FLAG_TEXT, "Q", "at most so much memory"},
     {"interactive", NULL, 0, FLAG_SWITCH, "", "a workspace instead of a training"},
     {"jupyter", NULL, 0, FLAG_SWITCH, "", "a notebook on port 8888"},
-    {"preemptible", NULL, 0, FLAG_SWITCH, "", "may be preempted"},
-    {"completions", NULL, 0, FLAG_TEXT, "N", "runs that must end well"},
-    {"ttl-after-finish", NULL, 0, FLAG_TEXT, "TIME", "delete it so long after its end"},
     {"job-name-prefix", NULL, 0, FLAG_TEXT, "P", "a name that begins so"},
-    {"processes", "workers", 0, FLAG_TEXT, "N", "workers of submit-dist and submit-mpi"},
+    HEADING("", "GPUs, cores and memory of a pod"),
+    {"gpu", NULL, 'g', FLAG_TEXT, "N", "GPUs: 2, or a part: 0.5"},
+    {"gpu-memory", NULL, 0, FLAG_TEXT, "SIZE", "an amount of GPU memory: 20G"},
+    {"cpu", NULL, 0, FLAG_TEXT, "F", "cores"},
+    {"cpu-limit", NULL, 0, FLAG_TEXT, "F", "at most so many cores"},
+    {"memory", NULL, 0, FLAG_TEXT, "SIZE", "memory: 500M, 16Gi"},
+    {"memory-limit", NULL, 0, FLAG_TEXT, "SIZE", "at most so much memory"},
+    {"extended-resource", NULL, 0, FLAG_LIST, "NAME=N", "another resource"},
+    {"large-shm", NULL, 0, FLAG_SWITCH, "", "a large shared memory"},
+    ASSET_FLAGS,
+    PLACE_FLAGS,
+    {"preemptible", NULL, 0, FLAG_SWITCH, "", "may be preempted"},
+    DATA_FLAGS,
     {"pvc", NULL, 0, FLAG_LIST, "NAME:PATH[:ro]", "an existing volume claim; CLASS:SIZE:PATH[:ro] makes one"},
+    {"volume", NULL, 'v', FLAG_LIST, "SRC:DST[:ro]", "a folder of the node"},
+    HEADING("", "Ports"),
     {"service-type", NULL, 's', FLAG_TEXT, "T", "portforward, nodeport, loadbalancer or ingress"},
     {"port", NULL, 0, FLAG_LIST, "[EXTERNAL:]CONTAINER", "a port"},
-    {"volume", NULL, 'v', FLAG_LIST, "SRC:DST[:ro]", "a folder of the node"},
-    {"attach", NULL, 0, FLAG_SWITCH, "", "accepted; use logs -f"},
+    RUN_FLAGS,
+    {"completions", NULL, 0, FLAG_TEXT, "N", "runs that must end well"},
+    {"ttl-after-finish", NULL, 0, FLAG_TEXT, "TIME", "delete it so long after its end"},
+    {"processes", "workers", 0, FLAG_TEXT, "N", "workers of submit-dist and submit-mpi"},
+    SECURITY_FLAGS,
+    ANSWER_FLAGS,
     {0},
 };
 

@@ -279,6 +279,31 @@ static int take_claims(struct cli *cli, json_t *spec, struct error *err)
     return 0;
 }
 
+static void take_pull_secrets(struct cli *cli, json_t *spec)
+{
+    const struct flag_value *given = flag_values(&cli->arguments, "image-pull-secret");
+    for (size_t n = 0; given && n < given->count; n++) {
+        const char *text = given->texts[n];
+        submit_append_to(spec, "imagePullSecrets",
+                         json_pack("{s:s}", "name", strncmp(text, "name=", 5) == 0 ? text + 5 : text));
+    }
+}
+
+// -e NAME=SECRET:secret,KEY of the first generation.
+static void take_secret_values(struct cli *cli, json_t *spec)
+{
+    json_t *variable;
+    size_t i;
+    json_array_foreach(cli_at(spec, "environmentVariables"), i, variable) {
+        const char *value = cli_text(variable, "value"), *comma = strrchr(value, ',');
+        if (!cli->command->is_old || strncmp(value, "SECRET:", 7) != 0 || !comma || !comma[1])
+            continue;
+        json_object_set_new(variable, "secret",
+                            json_pack("{s:s%, s:s}", "name", value + 7, (size_t)(comma - value - 7), "key", comma + 1));
+        json_object_del(variable, "value");
+    }
+}
+
 int submit_take_lists(struct cli *cli, json_t *spec, struct error *err)
 {
     for (size_t i = 0; i < sizeof(LISTS) / sizeof(LISTS[0]); i++) {
@@ -299,5 +324,7 @@ int submit_take_lists(struct cli *cli, json_t *spec, struct error *err)
         json_object_set_new(spec, "topology", of_gang);
     if (topology && set_parts(cli, of_gang, "topology", topology, OF_TOPOLOGY, err) < 0)
         return -1;
+    take_pull_secrets(cli, spec);
+    take_secret_values(cli, spec);
     return take_claims(cli, spec, err) < 0 ? -1 : take_variables(cli, spec, err);
 }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 
@@ -65,6 +66,12 @@ SUBMISSIONS = [
         [{"name": "A", "value": "1"}, {"name": "B", "value": "3"}],
     ),
     (
+        "a registry's secret",
+        ["workspace", "--image-pull-secret", "name=hub"],
+        "spec.imagePullSecrets",
+        [{"name": "hub"}],
+    ),
+    (
         "the master's resources",
         ["training mpi", "--extended-resource", "rdma/a=2", "--master-extended-resource", "rdma/b"],
         "masterSpec.compute.extendedResources",
@@ -87,6 +94,41 @@ def test_flags_of_a_submission(module_client, name, words, path, expected):
     for key in path.split("."):
         found = found[key]
     assert found == expected
+
+
+def test_a_variable_from_a_secret_in_the_first_generation(module_client):
+    words = ("submit", "x", "-i", "img", "-p", "team-a", "-e", "KEY=SECRET:anna-env,WANDB_KEY", "-e", "PLAIN=SECRET:x")
+    found = json.loads(module_client.run(*words, "--dry-run", "--json", program=module_client.runai))
+    assert found["spec"]["environmentVariables"] == [
+        {"name": "KEY", "secret": {"name": "anna-env", "key": "WANDB_KEY"}},
+        {"name": "PLAIN", "value": "SECRET:x"},
+    ]
+
+
+def test_parts_of_a_description(client):
+    words = (
+        "--host-path",
+        "path=/data,mount=/mnt",
+        "--external-url",
+        "container=8888,url=https://nb.example.org",
+        "-e",
+        "A=1",
+    )
+    client.run("workspace", "submit", "w1", "-i", "img", "-p", "team-a", *words, "--", "sleep")
+    wait_status(client, w1="Running")
+
+    def describe(*flags):
+        return client.run("workspace", "describe", "w1", "-p", "team-a", *flags)
+
+    whole = describe("--containers")
+    assert re.search(r"^Networks\n.*\n.*\n +8888 +https://nb.example.org +public", whole, re.M)
+    assert re.search(r"^Storage\n.*\n.*\n +hostPath +/data +/mnt", whole, re.M)
+    assert re.search(r"^Containers\n.*\n.*\n +w1 +img +sleep +1", whole, re.M)
+    less = describe("--networks=false", "--storage=false", "--pods", "false")
+    assert not re.search(r"^(Networks|Storage|Containers|Pods)$", less, re.M) and "\nEvents\n" in less
+    times = [re.findall(r"^ (20\S+Z)", describe("--sortEvents", order), re.M) for order in ("asc", "desc")]
+    assert len(times[0]) > 1 and times[0] == sorted(times[0]) == times[1][::-1]
+    assert "asc or desc, got up" in client.run("describe", "w1", "-p", "team-a", "--sortEvents", "up", status=1)
 
 
 def test_more_than_a_part_of_a_gpu_is_whole(module_client):

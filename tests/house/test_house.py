@@ -43,7 +43,7 @@ FLOORS = {
         {"kubernetes/streams", "kubernetes/metrics"},
         {"kubernetes"},
     ],
-    "cli": [{"."}, {"pod"}, {"submit"}, {"commands"}],
+    "cli": [{"."}, {"pod", "help"}, {"submit"}, {"commands"}],
     "reconciler": [{"."}, {"world", "serving"}, {"turn", "check"}, {"outcome"}],
     "api": [
         {"."},
@@ -62,6 +62,7 @@ FLOORS = {
 # Files of a room's own folder that stand above some of the floors: who may include them.
 FACES = {
     "scheduler/scheduler": {"ask"},
+    "cli/cli": set(),
     **{f"api/{unit}": set() for unit in ("api_server", "dispatch", "probes", "assets", "documents")},
     **{
         f"reconciler/{unit}": set()

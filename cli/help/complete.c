@@ -74,7 +74,7 @@ static void offer_flags(const struct command *command, const char *part)
     for (size_t b = 0; b < 2; b++)
         for (size_t i = 0; both[b] && both[b][i]; i++)
             for (const struct flag *flag = both[b][i]; flag->name; flag++)
-                if (begins(flag->name, name))
+                if (flag->type != FLAG_HEADING && begins(flag->name, name))
                     printf("--%s\n", flag->name);
 }
 
