@@ -111,11 +111,17 @@ def test_a_unit_tells_what_changed_from_what_to_what_and_no_more(server):
     ], "what is gone is still told"
 
 
+def clock(server, speed):
+    assert server.request("PUT", "/api/v1/simulation/clock", {"speed": speed}).status == 200
+
+
 def test_a_project_with_workloads_goes_with_the_last_of_them(server):
     running(server, "last")
     project = server.project_id("team-a")
+    clock(server, 0.01)  # the pod is still stopping when the second deletion comes
     for _ in range(2):
         assert server.delete(f"{PROJECTS}/{project}").status == 202
+    clock(server, 100)
     server.wait_for("it is gone", lambda: server.get(f"{PROJECTS}/{project}").status == 404)
     assert of_units(server, projectId=project) == [
         ("ProjectDeleting", f"{ADMIN} deletes project team-a, which goes with its last workload"),
