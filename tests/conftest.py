@@ -14,13 +14,17 @@ from servers import ROOT, Client, Manager, Server, check_sums
 from shells import Follower
 
 
+# This machine as the cluster, with GPUs that are pretended.
+ON_THIS_MACHINE = ("--backend", "local", "--local-gpus", "4")
+
+
 @functools.cache
-def quick_start():
+def quick_start(*cluster):
     """(data folder, the administrator's token) of a quick start that has begun, once a run of pytest. A copy starts in
-    a third of the time: nothing is migrated, and no password hashed."""
+    a third of the time: nothing is migrated, and no password hashed. cluster: () or ON_THIS_MACHINE."""
     path = pathlib.Path(tempfile.mkdtemp(prefix="prorata-quick-start-"))
     atexit.register(shutil.rmtree, path, True)
-    server = Server(path, "--quick-start").start()
+    server = Server(path, *cluster, "--quick-start").start()
     token = server.sign_in()
     status = server.stop()
     assert status == 0, f"server ended with {status}:\n{server.tail()}"
@@ -34,9 +38,11 @@ OF_THEIR_OWN = {"--cluster", "--backend", "--data", "--config"}
 def make_quick(path, *arguments, environment=None, command="serve"):
     """A server, not yet started; with a quick start's folder where that makes no difference to the test."""
     server = Server(path, *arguments, environment=environment, command=command)
-    if command == "serve" and "--quick-start" in arguments and not environment and not OF_THEIR_OWN & {*arguments}:
-        data, server.token = quick_start()
-        shutil.copytree(data, server.data, ignore=shutil.ignore_patterns("journal"))
+    cluster = ON_THIS_MACHINE if arguments[:4] == ON_THIS_MACHINE else ()
+    own = OF_THEIR_OWN & {*arguments[len(cluster) :]}
+    if command == "serve" and "--quick-start" in arguments and not environment and not own:
+        data, server.token = quick_start(*cluster)
+        shutil.copytree(data, server.data, ignore=shutil.ignore_patterns("journal", "wake"))
     return server
 
 
