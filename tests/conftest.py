@@ -13,7 +13,6 @@ import pytest
 from servers import ROOT, Client, Manager, Server, check_sums
 from shells import Follower
 
-
 # This machine as the cluster, with GPUs that are pretended.
 ON_THIS_MACHINE = ("--backend", "local", "--local-gpus", "4")
 
@@ -83,17 +82,28 @@ def server(make_server):
 
 
 @pytest.fixture(scope="module")
-def module_server():
+def start_for_module():
+    """start_for_module(*arguments): a server for all tests of a file; stopped, and looked at, after the last."""
+    made = []
+
+    def start(*arguments):
+        made.append(make_quick(pathlib.Path(tempfile.mkdtemp(prefix="prorata-test-")), *arguments))
+        return made[-1].start()
+
+    yield start
+    for server in made:
+        status = server.stop()
+        log = server.log.read_text(errors="replace")
+        assert status == 0, f"server ended with {status}:\n{server.tail()}"
+        assert "Sanitizer" not in log and "runtime error" not in log, server.tail()
+        check_sums(server.data)
+        shutil.rmtree(server.folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def module_server(start_for_module):
     """The same as server, one for all tests of a file: for tables of requests that leave nothing behind."""
-    path = pathlib.Path(tempfile.mkdtemp(prefix="prorata-test-"))
-    server = make_quick(path, "--quick-start").start()
-    yield server
-    status = server.stop()
-    log = server.log.read_text(errors="replace")
-    assert status == 0, f"server ended with {status}:\n{server.tail()}"
-    assert "Sanitizer" not in log and "runtime error" not in log, server.tail()
-    check_sums(server.data)
-    shutil.rmtree(path, ignore_errors=True)
+    return start_for_module("--quick-start")
 
 
 @pytest.fixture(scope="session")

@@ -27,6 +27,27 @@ def local(make_server):
     )
 
 
+def end_pods(server):
+    """Deletes all workloads, and waits until none of their pods is left."""
+    for workload in server.get("/api/v1/workloads").json["workloads"]:
+        server.delete(f"/api/v1/workloads/{kind_of(workload)}/{workload['id']}")
+    server.wait_for("all pods gone", lambda: not supervisors_of(server))
+
+
+@pytest.fixture(scope="module")
+def start_machine(start_for_module):
+    """start_machine(*flags): as start, one server for all tests of a file."""
+    made = []
+
+    def make(*flags):
+        made.append(start_for_module("--backend", "local", "--local-gpus", str(GPUS), "--quick-start", *flags))
+        return made[-1]
+
+    yield make
+    for server in made:
+        end_pods(server)
+
+
 @pytest.fixture
 def start(make_server):
     """start(*flags, **environment): a server with this machine as its cluster; all its pods are gone at the end."""
@@ -40,9 +61,7 @@ def start(make_server):
 
     yield make
     for server in made:
-        for workload in server.get("/api/v1/workloads").json["workloads"]:
-            server.delete(f"/api/v1/workloads/{kind_of(workload)}/{workload['id']}")
-        server.wait_for("all pods gone", lambda: not supervisors_of(server))
+        end_pods(server)
 
 
 @pytest.fixture
@@ -108,9 +127,7 @@ def gpu_machine(make_server, gpus, folder):
 
     yield start
     for server in made:
-        for workload in server.get("/api/v1/workloads").json["workloads"]:
-            server.delete(f"/api/v1/workloads/{kind_of(workload)}/{workload['id']}")
-        server.wait_for("all pods gone", lambda: not supervisors_of(server))
+        end_pods(server)
 
 
 @pytest.fixture

@@ -13,14 +13,8 @@ from pods import pods_of, processes_of, submit, wait_log
 RESEARCHER = "L1 researcher"
 
 
-@pytest.fixture
-def machine(start):
-    return start("--apps-listen", "127.0.0.1:0")
-
-
-@pytest.fixture
-def people(machine):
-    """Tokens of two researchers of one project."""
+def two_researchers(machine):
+    """Tokens of two of one project."""
     place = (RESEARCHER, "project", machine.project_id("team-a"))
     return [make_person(machine, mail, place) for mail in ("ann@example.org", "bob@example.org")]
 
@@ -34,25 +28,50 @@ def owned(machine, token, name, port, **exposed):
         machine.token = kept
 
 
-@pytest.fixture
+def entered(machine, token, name):
+    """Their browser, which has entered a workload of theirs."""
+    port, browser = free_port(), Browser(machine)
+    workload = owned(machine, token, name, port)
+    answer = browser.enter(invite(machine, workload, token))
+    assert answer.status == 303, answer.text
+    browser.path, browser.workload, browser.token, browser.app = answer.headers["Location"], workload, token, port
+    return browser
+
+
+# For tests that leave nothing behind.
+
+
+@pytest.fixture(scope="module")
+def machine(start_machine):
+    return start_machine("--apps-listen", "127.0.0.1:0")
+
+
+@pytest.fixture(scope="module")
+def people(machine):
+    return two_researchers(machine)
+
+
+@pytest.fixture(scope="module")
 def ann(machine, people):
-    port = free_port()
-    workload = owned(machine, people[0], "anns", port)
-    browser = Browser(machine)
-    entered = browser.enter(invite(machine, workload, people[0]))
-    assert entered.status == 303, entered.text
-    browser.path, browser.workload, browser.token, browser.app = entered.headers["Location"], workload, people[0], port
-    return browser
+    return entered(machine, people[0], "anns")
+
+
+@pytest.fixture(scope="module")
+def bob(machine, people):
+    return entered(machine, people[1], "bobs")
+
+
+# For those that end a session, a right or a pod.
 
 
 @pytest.fixture
-def bob(machine, people):
-    port = free_port()
-    workload = owned(machine, people[1], "bobs", port)
-    browser = Browser(machine)
-    entered = browser.enter(invite(machine, workload, people[1]))
-    browser.path, browser.workload, browser.token, browser.app = entered.headers["Location"], workload, people[1], port
-    return browser
+def own_machine(start):
+    return start("--apps-listen", "127.0.0.1:0")
+
+
+@pytest.fixture
+def own_ann(own_machine):
+    return entered(own_machine, two_researchers(own_machine)[0], "anns")
 
 
 def seen(answer):
@@ -99,17 +118,17 @@ def test_a_large_body_arrives_whole(ann):
     assert answer.text.decode() == f"{len(body)} {hashlib.sha256(body).hexdigest()}"
 
 
-def test_events_come_as_they_are_sent_and_end_with_the_session(machine, ann):
-    with socket.create_connection(("127.0.0.1", ann.port), timeout=60) as connection:
-        cookie = next(iter(ann.cookies.values()))
-        connection.sendall(f"GET {ann.path}events HTTP/1.1\r\nHost: h\r\nCookie: {cookie}\r\n\r\n".encode())
+def test_events_come_as_they_are_sent_and_end_with_the_session(own_machine, own_ann):
+    with socket.create_connection(("127.0.0.1", own_ann.port), timeout=60) as connection:
+        cookie = next(iter(own_ann.cookies.values()))
+        connection.sendall(f"GET {own_ann.path}events HTTP/1.1\r\nHost: h\r\nCookie: {cookie}\r\n\r\n".encode())
         got = b""
         while got.count(b"data: ") < 3:
             got += connection.recv(65536)
-        assert machine.request("DELETE", "/api/v1/session", token=ann.token).status < 300
+        assert own_machine.request("DELETE", "/api/v1/session", token=own_ann.token).status < 300
         while connection.recv(65536):
             pass
-    assert ann.request("GET", ann.path).status == 401
+    assert own_ann.request("GET", own_ann.path).status == 401
 
 
 def test_a_websocket_goes_both_ways(ann):
@@ -226,15 +245,17 @@ def test_lists_say_who_may(machine, people):
         machine.delete(f"/api/v1/workloads/trainings/{workload}")
 
 
-def test_who_lost_the_right_is_cut_off(machine, ann):
-    connection, head = ann.websocket(ann.path, origin=f"http://127.0.0.1:{ann.port}")
+def test_who_lost_the_right_is_cut_off(own_machine, own_ann):
+    connection, head = own_ann.websocket(own_ann.path, origin=f"http://127.0.0.1:{own_ann.port}")
     with connection:
         assert say(connection, b"hello") == b"hello"
-        rules = machine.get("/api/v1/authorization/access-rules").json["accessRules"]
+        rules = own_machine.get("/api/v1/authorization/access-rules").json["accessRules"]
         mine = [rule["id"] for rule in rules if rule["subjectId"] == "ann@example.org"]
-        assert mine and all(machine.delete(f"/api/v1/authorization/access-rules/{one}").status < 300 for one in mine)
+        assert mine and all(
+            own_machine.delete(f"/api/v1/authorization/access-rules/{one}").status < 300 for one in mine
+        )
         assert connection.recv(1) == b""
-    assert ann.request("GET", ann.path).status == 401
+    assert own_ann.request("GET", own_ann.path).status == 401
 
 
 def test_a_pod_that_does_not_listen_yet_says_so_and_its_page_reloads(machine, people):
@@ -253,11 +274,11 @@ def test_a_pod_that_does_not_listen_yet_says_so_and_its_page_reloads(machine, pe
         assert browser.request("GET", path).status == 503
 
 
-def test_a_pod_that_died_says_so(machine, ann):
-    for pod in pods_of(machine, ann.workload):
+def test_a_pod_that_died_says_so(own_machine, own_ann):
+    for pod in pods_of(own_machine, own_ann.workload):
         for process in processes_of(pod["id"]):
             os.kill(process, 9)
-    answer = ann.request("GET", ann.path)
+    answer = own_ann.request("GET", own_ann.path)
     assert answer.status == 503 and answer.headers["Refresh"] == "3"
 
 
