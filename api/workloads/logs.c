@@ -188,18 +188,25 @@ static enum next_step go_on(struct following *following, struct error *err)
     return tell_next(following, last.name, last.reason) ? NEXT_READ : NEXT_FAILED;
 }
 
-// Another pod may start in place of one that has not: until then it is looked up at each look.
+// Another pod may start in place of one that has not: until then it is looked up at each look. One that has started
+// since the last look is stayed with: it may have failed meanwhile, and its next attempt may be there. Its log may be
+// known before its start is.
 static int choose_pod(struct following *following, struct error *err)
 {
-    struct reconciler_log_request *log = following->log;
-    if (following->pod.has_started)
-        return 0;
-    struct reconciler_log_request wanted = *log;
-    if (following->pod.name[0])
-        wanted.pod_uuid = NULL;
+    struct reconciler_log_request *log = following->log, wanted = *log;
+    struct reconciler *reconciler = following->req->server->reconciler;
     struct reconciler_log_pod pod;
-    int found =
-        reconciler_find_log_pod(following->req->server->reconciler, &wanted, NULL, &following->arena, &pod, err);
+    bool is_first = !following->pod.name[0];
+    if (following->pod.has_started || (!is_first && log->position > 0))
+        return 0;
+    int found = reconciler_find_log_pod(reconciler, &wanted, NULL, &following->arena, &pod, err);
+    if (!is_first && found > 0 && pod.has_started) {
+        following->pod.has_started = true;
+        return 0;
+    }
+    wanted.pod_uuid = NULL;
+    if (!is_first && found >= 0)
+        found = reconciler_find_log_pod(reconciler, &wanted, NULL, &following->arena, &pod, err);
     if (found < 0)
         return -1;
     if (found == 0)

@@ -198,6 +198,19 @@ def test_a_follower_ends_where_the_workload_is_deleted_or_stopped(quick, follow)
         assert follower.end() == (0, ["up"], "")
 
 
+def test_a_follower_that_waited_loses_no_attempt(quick, follow):
+    """Between two looks the pod starts, fails and starts again."""
+    holds = submit(quick, "holds", "sleep 1000", gpus=4)
+    quick.wait_phase(holds, "Running")
+    waits = submit(quick, "waits", "echo begun; echo oops; exit 3", gpus=4, spec={"backoffLimit": 3})
+    follower = follow(quick, "attach", "waits")
+    quick.wait_for("it follows", lambda: "Attached" in reasons_of(quick, waits))
+    quick.delete(f"/api/v1/workloads/trainings/{holds}")
+    status, lines, errors = follower.end()
+    assert status == 0 and lines == ["begun", "oops"] * 4
+    assert re.findall(r"attempt (\d) is", errors) == ["2", "3", "4"]
+
+
 def test_a_follower_ends_with_a_workload_that_never_started(quick, follow):
     holds = submit(quick, "holds", "sleep 1000", gpus=4)
     quick.wait_phase(holds, "Running")
