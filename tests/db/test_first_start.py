@@ -135,7 +135,7 @@ def state_of(server):
     with sqlite3.connect(copy / "prorata.db") as database:
         if database.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
             rows = database.execute(
-                "SELECT key, value FROM meta WHERE key NOT IN ('revision', 'simulation_clock')"
+                "SELECT key, value FROM meta WHERE key NOT IN ('revision', 'simulation_clock', 'tenant_uuid')"
             ).fetchall()
             counts = "SELECT count(*) FROM clusters UNION ALL SELECT count(*) FROM users UNION ALL "
             counts += "SELECT count(*) FROM nodes UNION ALL SELECT count(*) FROM projects"
