@@ -82,7 +82,8 @@ int64_t reconciler_view_project_id(const struct reconciler_view *view, uint32_t 
 int64_t reconciler_view_department_id(const struct reconciler_view *view, uint32_t department);
 int64_t reconciler_view_node_pool_id(const struct reconciler_view *view, uint32_t node_pool);
 int64_t reconciler_view_cluster_id(const struct reconciler_view *view);
-const char *reconciler_view_cluster_uuid(const struct reconciler_view *view); // the view's; "" where there is none
+// The view's; "" where there is none, or view is NULL.
+const char *reconciler_view_cluster_uuid(const struct reconciler_view *view);
 // NULL before the first cycle. Any thread; give it back.
 const struct reconciler_view *reconciler_acquire_view(struct reconciler *reconciler);
 void reconciler_release_view(struct reconciler *reconciler, const struct reconciler_view *view);

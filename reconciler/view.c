@@ -78,6 +78,6 @@ int64_t reconciler_view_cluster_id(const struct reconciler_view *view)
 
 const char *reconciler_view_cluster_uuid(const struct reconciler_view *view)
 {
-    const char *uuid = world_of(view)->rows.cluster_uuid;
+    const char *uuid = view ? world_of(view)->rows.cluster_uuid : NULL;
     return uuid ? uuid : "";
 }

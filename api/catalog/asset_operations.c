@@ -14,11 +14,13 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/json_writer.h"
+#include "base/timestamp.h"
 #include "base/uuid.h"
 #include "db/catalog/assets.h"
 #include "db/catalog/credentials.h"
 #include "db/db.h"
 #include "db/scopes.h"
+#include "reconciler/reconciler.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -239,6 +241,40 @@ int asset_get(struct request *req, struct response *res, const struct asset_fami
     if (find_asset(req, family, request_path(req, "AssetId"), ACTION_READ, &asset, err) < 0)
         return -1;
     return answer_asset(req, res, family, &asset, err);
+}
+
+static json_t *history_record(struct request *req, const struct asset *asset, const char *reason, const char *who,
+                              int64_t time_ms)
+{
+    char time[TIMESTAMP_SIZE];
+    timestamp_format(time_ms, time);
+    const struct reconciler_view *view = reconciler_acquire_view(req->server->reconciler);
+    json_t *record =
+        json_pack("{s:{s:s, s:s}, s:{s:{s:s, s:s, s:s, s:s, s:s}}}", "meta", "creationTimestamp", time, "type", "Event",
+                  "spec", "event", "createdAt", time, "type", "Normal", "clusterId", reconciler_view_cluster_uuid(view),
+                  "reason", reason, "message", arena_printf(req->arena, "%s: %s by %s", asset->name, reason, who));
+    reconciler_release_view(req->server->reconciler, view);
+    return record;
+}
+
+int asset_history(struct request *req, struct response *res, const struct asset_family *family, struct error *err)
+{
+    struct asset asset;
+    if (find_asset(req, family, request_path(req, "AssetId"), ACTION_READ, &asset, err) < 0)
+        return -1;
+    int64_t offset = request_query_integer(req, "offset", 0), limit = request_query_integer(req, "limit", 50);
+    json_t *records = json_array(), *page = json_array();
+    if (asset.updated_ms > asset.created_ms)
+        json_array_append_new(records, history_record(req, &asset, "Updated", asset.updated_by, asset.updated_ms));
+    json_array_append_new(records, history_record(req, &asset, "Created", asset.created_by, asset.created_ms));
+    int64_t count = (int64_t)json_array_size(records);
+    for (int64_t i = offset; i < count && i - offset < limit; i++)
+        json_array_append(page, json_array_get(records, (size_t)i));
+    json_decref(records);
+    json_t *answer = json_pack("{s:o}", "records", page);
+    if (offset < count && offset + limit < count)
+        json_object_set_new(answer, "next", json_integer(offset + limit));
+    return response_json(res, answer);
 }
 
 static const char *dump(struct request *req, const json_t *value)

@@ -32,6 +32,8 @@ int asset_list(struct request *req, struct response *res, const struct asset_fam
 // All kinds of the group; `spec` has one member, named as the kind.
 int asset_list_group(struct request *req, struct response *res, enum asset_group group, struct error *err);
 int asset_get(struct request *req, struct response *res, const struct asset_family *family, struct error *err);
+// What happened to it, newest first, in Run:ai's form of a history: that it was made, and when it was changed last.
+int asset_history(struct request *req, struct response *res, const struct asset_family *family, struct error *err);
 int asset_create(struct request *req, struct response *res, const struct asset_family *family,
                  asset_read_spec_fn read_spec, struct error *err);
 int asset_update(struct request *req, struct response *res, const struct asset_family *family,

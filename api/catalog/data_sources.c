@@ -175,6 +175,12 @@ int op_get_datasource_asset(struct request *req, struct response *res, struct er
     return family ? asset_get(req, res, family, err) : -1;
 }
 
+int op_get_pvc_history(struct request *req, struct response *res, struct error *err)
+{
+    const struct asset_family *family = asset_family_at(ASSET_GROUP_DATA_SOURCE, "pvc");
+    return asset_history(req, res, family, err);
+}
+
 int op_update_datasource_asset(struct request *req, struct response *res, struct error *err)
 {
     const struct asset_family *family = family_of(req, ACTION_UPDATE, err);

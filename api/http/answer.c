@@ -9,8 +9,9 @@
 #include <time.h>
 
 enum {
-    RESPONSE_DEADLINE_MS = 30000,
-    LARGE_BYTES = 256 << 10, // is not copied behind its head
+    RESPONSE_DEADLINE_MS = 30000, // of a part
+    PART_BYTES = 4 << 20,         // a slow line has a deadline for each
+    LARGE_BYTES = 256 << 10,      // is not copied behind its head
 };
 
 static const char *const POLICIES[] = {
@@ -176,8 +177,9 @@ void answer_send(struct exchange *exchange, enum answer_policy policy)
     if (has_body && !is_large)
         buffer_append(&out, body, length);
     exchange->status = res->status;
-    if (answer_write(exchange, out.data, out.length) == 0 && is_large)
-        answer_write(exchange, body, length);
+    int rc = answer_write(exchange, out.data, out.length);
+    for (size_t at = 0; rc == 0 && is_large && at < length; at += PART_BYTES)
+        rc = answer_write(exchange, (const char *)body + at, length - at < PART_BYTES ? length - at : PART_BYTES);
     buffer_done(&out);
 }
 

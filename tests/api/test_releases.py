@@ -177,3 +177,29 @@ def test_roles_of_ones_own_cannot_be_turned_off(server):
     assert server.request("PUT", "/v1/k8s/setting", {"key": key, "value": True}).status == 200
     refused = server.request("PUT", "/v1/k8s/setting", {"key": key, "value": False})
     assert refused.status == 400 and "always on" in refused.json["message"]
+
+
+def test_the_history_of_a_claim(server):
+    spec = {"existingPvc": True, "claimName": "scratch", "path": "/scratch"}
+    meta = {"name": "scratch", "scope": "project", "projectId": int(server.project_id("team-a"))}
+    claim = server.post("/api/v1/asset/datasource/pvc", {"meta": meta, "spec": spec}).json["meta"]["id"]
+    path = f"/api/v1/asset/datasource/pvc/{claim}/history"
+
+    def told(**query):
+        answer = server.get(path, **query).json
+        return [record["spec"]["event"]["reason"] for record in answer["records"]], answer.get("next")
+
+    assert told() == (["Created"], None)
+
+    def is_changed():
+        """A change in the millisecond of the creation is told with it."""
+        body = {"meta": {"description": "of the group"}, "spec": {"path": "/s"}}
+        change = server.request("PUT", f"/api/v1/asset/datasource/pvc/{claim}", body)
+        return change.status == 202 and told()[0] == ["Updated", "Created"]
+
+    server.wait_for("a change", is_changed)
+    assert told(limit=1) == (["Updated"], 1) and told(offset=1) == (["Created"], None)
+    (first,) = server.get(path, offset=1).json["records"]
+    assert first["meta"]["type"] == "Event" and first["spec"]["event"]["clusterId"] == server.cluster_id()
+    assert "scratch: Created by admin@prorata.local" in first["spec"]["event"]["message"]
+    assert server.get(path.replace(claim, "00000000-0000-4000-8000-000000000000")).status == 404
