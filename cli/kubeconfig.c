@@ -1,37 +1,22 @@
 // kubeconfig set: kubectl asks this client for the token, each time that it needs one.
 #include "base/error.h"
+#include "base/program.h"
 #include "cli/command.h"
 
 #include <errno.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
 
-static int run_kubectl(char *const *words, int *out_status)
-{
-    pid_t pid;
-    int failed = posix_spawnp(&pid, words[0], NULL, NULL, words, environ);
-    if (failed)
-        return failed;
-    while (waitpid(pid, out_status, 0) < 0)
-        if (errno != EINTR)
-            return errno;
-    return 0;
-}
-
 int run_kubeconfig_set(struct cli *cli, struct error *err)
 {
-    char path[2048];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
-    const char *token;
-    int status = 0;
-    if (length < 0)
-        return error_set(err, ERROR_INTERNAL, "/proc/self/exe: %s", strerror(errno));
-    path[length] = '\0';
+    const char *path = program_path(&cli->arena, err), *token;
+    pid_t pid;
+    if (!path)
+        return -1;
     if (profile_read_token(&cli->profile, &cli->arena, &token, err) < 0)
         return -1;
     if (!token)
@@ -47,13 +32,13 @@ int run_kubeconfig_set(struct cli *cli, struct error *err)
                      "--exec-arg=get-token",
                      "--exec-interactive-mode=Never",
                      NULL};
-    int failed = run_kubectl(words, &status);
+    int failed = posix_spawnp(&pid, words[0], NULL, NULL, words, environ);
     if (failed == ENOENT) {
         printf("There is no kubectl here, so nothing was set. Nothing needs it: logs, exec, ssh and port-forward go "
                "through the server.\n");
         return 0;
     }
-    if (failed || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    if (failed || program_wait(pid) != 0)
         return error_set(err, ERROR_INTERNAL, "kubectl config set-credentials: %s",
                          failed ? strerror(failed) : "it failed, and said above why");
     puts("The user \"prorata\" of your kubeconfig takes this login's token. A cluster accepts it where its API server "

@@ -1,29 +1,17 @@
 // upgrade: this command line as the server has it.
 #include "base/error.h"
+#include "base/program.h"
 #include "cli/command.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
-
-static const char *machine_name(struct cli *cli)
-{
-    struct utsname names;
-    if (uname(&names) < 0)
-        return "unknown";
-    return strcmp(names.machine, "x86_64") == 0    ? "amd64"
-           : strcmp(names.machine, "aarch64") == 0 ? "arm64"
-                                                   : arena_strdup(&cli->arena, names.machine);
-}
 
 static size_t write_part(char *data, size_t size, size_t count, void *context)
 {
@@ -33,7 +21,7 @@ static size_t write_part(char *data, size_t size, size_t count, void *context)
 // The new program beside the old one, which cannot be written to while it runs.
 static int fetch(struct cli *cli, const char *path, struct error *err)
 {
-    const char *from = arena_printf(&cli->arena, "/api/v1/cli-exposer/dist/linux/%s/runai", machine_name(cli));
+    const char *from = "/api/v1/cli-exposer/dist/linux/" PROGRAM_MACHINE "/runai";
     FILE *file = fopen(path, "wbxe");
     if (!file)
         return error_set(err, ERROR_INVALID, "%s: %s", path, strerror(errno));
@@ -52,19 +40,13 @@ static bool runs(const char *path)
     char *words[] = {(char *)path, "--version", NULL};
     posix_spawn_file_actions_t quiet;
     pid_t pid;
-    int status = -1;
     if (posix_spawn_file_actions_init(&quiet) != 0)
         return false;
     bool is_started = posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
                       posix_spawn_file_actions_addopen(&quiet, STDERR_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
                       posix_spawn(&pid, path, &quiet, NULL, words, environ) == 0;
     posix_spawn_file_actions_destroy(&quiet);
-    if (!is_started)
-        return false;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return false;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return is_started && program_wait(pid) == 0;
 }
 
 static int replace(struct cli *cli, const char *own, struct error *err)
@@ -83,12 +65,10 @@ static int replace(struct cli *cli, const char *own, struct error *err)
 
 int run_upgrade(struct cli *cli, struct error *err)
 {
-    char own[2048];
+    const char *own = program_path(&cli->arena, err);
     json_t *about;
-    ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
-    if (length < 0)
-        return error_set(err, ERROR_INTERNAL, "/proc/self/exe: %s", strerror(errno));
-    own[length] = '\0';
+    if (!own)
+        return -1;
     if (cli_get(cli, &about, err, "/api/v1/about") < 0)
         return -1;
     const char *version = arena_strdup(&cli->arena, cli_text(about, "version"));

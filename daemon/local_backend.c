@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/program.h"
 #include "base/quantity.h"
 #include "base/timestamp.h"
 #include "daemon/backend_site.h"
@@ -26,7 +27,6 @@
 #include <unistd.h>
 
 enum {
-    PATH_SIZE = 2048,
     PODS_MAX = 2000,
     LOG_POD_MIN = 1024 * 1024,
     LOG_PART_OF_DISK = 10,
@@ -78,21 +78,17 @@ static int register_node(struct db_conn *conn, void *context, struct error *err)
 
 const char *local_backend_find_supervisor(struct arena *arena, struct error *err)
 {
-    char path[PATH_SIZE];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
-    if (length <= 0) {
-        error_set(err, ERROR_INTERNAL, "cannot find this program's own path: %s", strerror(errno));
+    const char *path = program_path(arena, err);
+    if (!path)
         return NULL;
-    }
-    path[length] = '\0';
-    *strrchr(path, '/') = '\0';
-    const char *beside = arena_printf(arena, "%s/prorata-supervisor", path);
-    const char *installed = arena_printf(arena, "%s/../libexec/prorata/prorata-supervisor", path);
+    const char *folder = arena_strndup(arena, path, (size_t)(strrchr(path, '/') - path));
+    const char *beside = arena_printf(arena, "%s/prorata-supervisor", folder);
+    const char *installed = arena_printf(arena, "%s/../libexec/prorata/prorata-supervisor", folder);
     if (access(beside, X_OK) == 0)
         return beside;
     if (access(installed, X_OK) == 0)
         return installed;
-    error_set(err, ERROR_INVALID, "prorata-supervisor is neither in %s nor in ../libexec/prorata", path);
+    error_set(err, ERROR_INVALID, "prorata-supervisor is neither in %s nor in ../libexec/prorata", folder);
     return NULL;
 }
 

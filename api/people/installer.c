@@ -7,6 +7,7 @@
 #include "api/people/session.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/program.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,7 +15,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #define PATH_OF_INSTALLER "/api/v1/cli-exposer/installer/unix"
@@ -109,23 +109,13 @@ static void map_program(void)
     close(fd);
 }
 
-static const char *own_machine(void)
-{
-    static struct utsname names;
-    if (uname(&names) < 0)
-        return "";
-    return strcmp(names.machine, "x86_64") == 0    ? "amd64"
-           : strcmp(names.machine, "aarch64") == 0 ? "arm64"
-                                                   : names.machine;
-}
-
 int op_get_binary(struct request *req, struct response *res, struct error *err)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     const char *system = request_path(req, "operatingSystem"), *machine = request_path(req, "architecture");
-    if (strcmp(system, "linux") != 0 || strcmp(machine, own_machine()) != 0)
+    if (strcmp(system, "linux") != 0 || strcmp(machine, PROGRAM_MACHINE) != 0)
         return error_set(err, ERROR_NOT_FOUND,
-                         "this server has the command line for linux/%s alone, not for %.40s/%.40s", own_machine(),
+                         "this server has the command line for linux/" PROGRAM_MACHINE " alone, not for %.40s/%.40s",
                          system, machine);
     pthread_once(&once, map_program);
     if (!program.data)

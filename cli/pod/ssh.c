@@ -2,6 +2,7 @@
 // connection, over an exec session. No port is opened. Who may enter is checked when the session opens, as for exec: so
 // the server's key is made for the connection, and the client's for the login; neither is asked about.
 #include "base/error.h"
+#include "base/program.h"
 #include "cli/command.h"
 #include "cli/pod/session.h"
 
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define SUFFIX ".prorata"
@@ -67,7 +67,6 @@ static int make_key(struct cli *cli, const char *path, struct error *err)
     char *const words[] = {"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "prorata", "-f", (char *)made, NULL};
     posix_spawn_file_actions_t actions;
     pid_t pid;
-    int status = -1;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     int code = posix_spawnp(&pid, words[0], &actions, NULL, words, environ);
@@ -76,9 +75,8 @@ static int make_key(struct cli *cli, const char *path, struct error *err)
         error_set(err, ERROR_INVALID, "ssh-keygen: %s", strerrordesc_np(code));
         return error_details(err, "install the package openssh-client");
     }
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (status == 0 && rename(made_public, arena_printf(&cli->arena, "%s.pub", path)) == 0 && rename(made, path) == 0)
+    if (program_wait(pid) == 0 && rename(made_public, arena_printf(&cli->arena, "%s.pub", path)) == 0 &&
+        rename(made, path) == 0)
         return 0;
     return error_set(err, ERROR_INTERNAL, "%s: ssh-keygen made no key", path);
 }
@@ -127,12 +125,9 @@ static const char *quote(struct cli *cli, const char *word)
 static int make_entry(struct cli *cli, const char **out_text, struct error *err)
 {
     static const char *const PASSED_ON[] = {"config-path", "config-file", "server", "project"};
-    char program[1024];
-    const char *key, *flags = "";
-    ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
-    if (length < 0 || take_key(cli, &key, err) < 0)
-        return length < 0 ? error_set(err, ERROR_INTERNAL, "/proc/self/exe: %s", strerrordesc_np(errno)) : -1;
-    program[length] = '\0';
+    const char *program = program_path(&cli->arena, err), *key, *flags = "";
+    if (!program || take_key(cli, &key, err) < 0)
+        return -1;
     for (size_t i = 0; i < sizeof(PASSED_ON) / sizeof(PASSED_ON[0]); i++) {
         const char *value = flag_text(&cli->arguments, PASSED_ON[i]);
         if (value)
