@@ -73,6 +73,6 @@ int main(int argc, char **argv)
             return COMMANDS[i].main(argc - 1, argv + 1);
     if (strcmp(name, "help") == 0 || cli_has_command(name))
         return cli_main(argc, argv);
-    help_unknown("prorata", argc, argv);
+    help_unknown("prorata", argc, argv, false);
     return 2;
 }

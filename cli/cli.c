@@ -117,12 +117,14 @@ static int cli_help(const char *program, const char *word)
     if (!word) {
         printf("Usage: %s COMMAND [FLAGS]\n\n", program);
         help_first(program, stdout);
-    } else if (strcmp(word, "commands") == 0)
+    } else if (strcmp(word, "commands") == 0) {
         help_all(program);
-    else if (cli_has_command(word))
+    } else if (cli_has_command(word)) {
         help_word(program, word, stdout);
-    else
-        return fprintf(stderr, "Error: unknown command \"%s\"; %s help commands lists them\n", word, program), 1;
+    } else {
+        fprintf(stderr, "Error: unknown command \"%s\"; %s help commands lists them\n", word, program);
+        return 1;
+    }
     return 0;
 }
 
@@ -142,7 +144,7 @@ int cli_main(int argc, char **argv)
         return argc < 3;
     }
     if (!command) {
-        help_unknown(program, argc, argv);
+        help_unknown(program, argc, argv, cli_has_command(argv[1]));
         return 1;
     }
     if (sodium_init() < 0)

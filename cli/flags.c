@@ -7,13 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool is_spelled(const char *spelling, const char *name, size_t length)
+{
+    return spelling && strlen(spelling) == length && strncmp(spelling, name, length) == 0;
+}
+
 static const struct flag *find_long(const struct flag *const *tables, const char *name, size_t length)
 {
     for (; *tables; tables++)
         for (const struct flag *flag = *tables; flag->name; flag++)
-            if (flag->type != FLAG_HEADING && (strlen(flag->name) == length && strncmp(flag->name, name, length) == 0))
-                return flag;
-            else if (flag->alias && strlen(flag->alias) == length && strncmp(flag->alias, name, length) == 0)
+            if (flag->type != FLAG_HEADING &&
+                (is_spelled(flag->name, name, length) || is_spelled(flag->alias, name, length)))
                 return flag;
     return NULL;
 }

@@ -7,17 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
+// *out_node is NULL where the caller sees no node of that name.
 static int find_node(struct cli *cli, const char *name, json_t **out_node, struct error *err)
 {
     json_t *answer;
     if (cli_get(cli, &answer, err, "/api/v1/nodes?filterBy=%s",
                 client_escape(&cli->client, arena_printf(&cli->arena, "name==%s", name))) < 0)
         return -1;
-    json_t *node = json_incref(json_array_get(json_object_get(answer, "nodes"), 0));
+    *out_node = json_incref(json_array_get(json_object_get(answer, "nodes"), 0));
     json_decref(answer);
-    if (!node)
-        return error_set(err, ERROR_NOT_FOUND, "no node was found: %s", name);
-    *out_node = node;
     return 0;
 }
 
@@ -89,6 +87,8 @@ int run_node_describe(struct cli *cli, struct error *err)
     json_t *node = NULL;
     if (cli_name(cli, &name, err) < 0 || find_node(cli, name, &node, err) < 0)
         return -1;
+    if (!node)
+        return error_set(err, ERROR_NOT_FOUND, "no node was found: %s", name);
     if (cli_output(cli) != OUTPUT_TABLE)
         cli_print(cli, node);
     else
@@ -136,33 +136,22 @@ int run_node_label(struct cli *cli, struct error *err)
     return rc;
 }
 
-// The node's id. ERROR_NOT_FOUND: the caller sees no node of that name.
-static int find_id(struct cli *cli, const char *name, const char **out_id, struct error *err)
-{
-    json_t *answer = NULL;
-    const json_t *node;
-    size_t i;
-    if (client_call(&cli->client, "GET", "/api/v1/nodes", NULL, &answer, err) < 0)
-        return -1;
-    *out_id = NULL;
-    json_array_foreach(json_object_get(answer, "nodes"), i, node)
-        if (strcmp(cli_text(node, "name"), name) == 0)
-            *out_id = arena_strdup(&cli->arena, cli_text(node, "id"));
-    json_decref(answer);
-    return *out_id ? 0 : error_set(err, ERROR_NOT_FOUND, "node %.80s: not found", name);
-}
-
 static int change(struct cli *cli, const char *action, json_t *body, const char *done, struct error *err)
 {
-    const char *name, *id;
+    const char *name;
+    json_t *node = NULL;
     int rc = cli_name(cli, &name, err);
     if (rc == 0)
-        rc = find_id(cli, name, &id, err);
+        rc = find_node(cli, name, &node, err);
+    if (rc == 0 && !node)
+        rc = error_set(err, ERROR_NOT_FOUND, "node %.80s: not found", name);
     if (rc == 0)
-        rc = client_call(&cli->client, "POST", arena_printf(&cli->arena, "/api/v1/nodes/%s/%s", id, action), body, NULL,
+        rc = client_call(&cli->client, "POST",
+                         arena_printf(&cli->arena, "/api/v1/nodes/%s/%s", cli_text(node, "id"), action), body, NULL,
                          err);
     if (rc == 0 && !flag_is_set(&cli->arguments, "quiet"))
         printf("node/%s %s\n", name, done);
+    json_decref(node);
     json_decref(body);
     return rc;
 }

@@ -92,12 +92,17 @@ void help_first(const char *program, FILE *out)
     fprintf(out, "\n%s COMMAND --help says more of each; %s help commands lists them all.\n", program, program);
 }
 
+static void print_command(const struct command *command, FILE *out)
+{
+    fprintf(out, "  %-30s %s%s\n", command->words, command->sentence, command->is_old ? " (earlier spelling)" : "");
+}
+
 void help_all(const char *program)
 {
     printf("Usage: %s COMMAND [FLAGS]\n\n", program);
     struct command_walk walk = {0};
     for (const struct command *command; (command = command_next(&walk));)
-        printf("  %-30s %s%s\n", command->words, command->sentence, command->is_old ? " (earlier spelling)" : "");
+        print_command(command, stdout);
     printf("\n%s COMMAND --help says more of each.\n", program);
 }
 
@@ -138,8 +143,7 @@ void help_word(const char *program, const char *word, FILE *out)
         if (!begins_with_word(command, word))
             continue;
         if (!is_of_framework(command->words, &begin, &length)) {
-            fprintf(out, "  %-30s %s%s\n", command->words, command->sentence,
-                    command->is_old ? " (earlier spelling)" : "");
+            print_command(command, out);
             continue;
         }
         snprintf(name, sizeof(name), "%.*s", (int)length, command->words + begin);
@@ -246,7 +250,7 @@ static bool begins_with_words(int argc, char **argv, const char *words)
     return false;
 }
 
-void help_unknown(const char *program, int argc, char **argv)
+void help_unknown(const char *program, int argc, char **argv, bool has_first)
 {
     for (size_t i = 0; i < sizeof(REFUSED) / sizeof(REFUSED[0]); i++)
         if (begins_with_words(argc, argv, REFUSED[i].words)) {
@@ -257,15 +261,10 @@ void help_unknown(const char *program, int argc, char **argv)
             return;
         }
     const char *nearest = nearest_command(argc, argv);
-    struct command_walk walk = {0};
-    bool is_word = false;
-    for (const struct command *command; (command = command_next(&walk));)
-        is_word = is_word || begins_with_word(command, argv[1]);
-    bool has_second = argc > 2 && *argv[2] != '-';
-    fprintf(stderr, "Error: unknown command \"%s%s%s\"", argv[1], is_word && has_second ? " " : "",
-            is_word && has_second ? argv[2] : "");
+    bool has_second = has_first && argc > 2 && *argv[2] != '-';
+    fprintf(stderr, "Error: unknown command \"%s%s%s\"", argv[1], has_second ? " " : "", has_second ? argv[2] : "");
     if (nearest)
         fprintf(stderr, "; did you mean \"%s\"?\n", nearest);
     else
-        fprintf(stderr, "; %s%s%s --help lists them\n", program, is_word ? " " : "", is_word ? argv[1] : "");
+        fprintf(stderr, "; %s%s%s --help lists them\n", program, has_first ? " " : "", has_first ? argv[1] : "");
 }

@@ -1,5 +1,6 @@
 // What a person reads who asks how, or who wrote a word that is none.
 #pragma once
+#include <stdbool.h>
 #include <stdio.h>
 
 struct cli;
@@ -12,5 +13,6 @@ void help_all(const char *program);
 void help_word(const char *program, const char *word, FILE *out);
 // The command's usage, flags and examples.
 void help_command(const struct cli *cli);
-// What is said of words that are no command: what was meant, or what to use in their place.
-void help_unknown(const char *program, int argc, char **argv);
+// What is said of words that are no command: what was meant, or what to use in their place. has_first: commands begin
+// with the first of them.
+void help_unknown(const char *program, int argc, char **argv, bool has_first);

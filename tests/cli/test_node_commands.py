@@ -78,3 +78,11 @@ def test_node_drain(client):
 def test_node_cordon_refuses(client):
     assert "--reason says why" in client.run("node", "cordon", "node-0", status=1)
     assert "node nowhere: not found" in client.run("node", "cordon", "nowhere", "--reason", "x", status=1)
+
+
+def test_a_node_of_many_is_found(client):
+    for number in range(60):  # more than a page
+        assert client.server.post("/api/v1/simulation/nodes", {"name": f"a-{number}", "gpus": 1}).status < 300
+    said = client.run("node", "cordon", "node-0", "--reason", "a loud fan")
+    assert said == "node/node-0 cordoned: nothing new is placed there\n"
+    assert client.run("node", "uncordon", "node-0") == "node/node-0 uncordoned\n"
