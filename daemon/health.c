@@ -75,7 +75,7 @@ void health_write_metrics(void *context, struct buffer *out)
         buffer_printf(out, "prorata_database_statements_total{for=\"%s\"} %" PRId64 "\n", db_use_text(use),
                       stats.statements[use]);
     const struct reconciler_view *view = reconciler_acquire_view(health->reconciler);
-    gpu_metrics_write(health->db, view ? reconciler_view_cluster_uuid(view) : "", out);
+    gpu_metrics_write(health->db, reconciler_view_cluster_uuid(view), out);
     reconciler_release_view(health->reconciler, view);
     reconciler_write_metrics(health->reconciler, out);
 }

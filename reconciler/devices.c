@@ -28,6 +28,14 @@ size_t reconciler_read_devices(const struct reconciler *reconciler, const char *
     return count;
 }
 
+const char *reconciler_cluster_uuid(struct reconciler *reconciler, struct arena *arena)
+{
+    const struct reconciler_view *view = reconciler_acquire_view(reconciler);
+    const char *uuid = arena_strdup(arena, reconciler_view_cluster_uuid(view));
+    reconciler_release_view(reconciler, view);
+    return uuid;
+}
+
 int reconciler_list_storage_classes(const struct reconciler *reconciler, struct arena *arena,
                                     struct reconciler_storage_class **out_classes, size_t *out_count, struct error *err)
 {

@@ -279,6 +279,8 @@ struct reconciler_device {
 size_t reconciler_read_devices(const struct reconciler *reconciler, const char *node_name, struct arena *arena,
                                struct reconciler_device **out_devices);
 
+// The cluster that the backend runs; "" before the first cycle. The arena's. Any thread.
+const char *reconciler_cluster_uuid(struct reconciler *reconciler, struct arena *arena);
 // The classes that volume claims may name, by name (backends/backend.h); none where claims have no classes. Waits for
 // the cluster. Any thread.
 struct reconciler_storage_class {

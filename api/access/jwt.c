@@ -2,6 +2,7 @@
 
 #include "api/access/jws.h"
 #include "base/arena.h"
+#include "model/scope.h"
 
 #include <assert.h>
 #include <jansson.h>
@@ -19,11 +20,10 @@ static bool is_safe_claim(const char *text)
     return true;
 }
 
-static const char TENANT[] = "1"; // clients take it for the scope of their access rules
-
 const char *jwt_token_sign(const struct jwt_key *key, const struct jwt_claims *claims, struct arena *arena)
 {
     assert(!strcmp(key->algorithm, "HS256") && is_safe_claim(claims->subject) && is_safe_claim(claims->session));
+    const char *tenant = arena_printf(arena, "%d", TENANT_ID); // clients take it for the scope of their access rules
     jwt_t *jwt = NULL;
     int failed = jwt_new(&jwt);
     failed =
@@ -31,7 +31,7 @@ const char *jwt_token_sign(const struct jwt_key *key, const struct jwt_claims *c
     failed = failed || jwt_add_grant(jwt, "iss", key->issuer) || jwt_add_grant(jwt, "aud", key->audience) ||
              jwt_add_grant(jwt, "sub", claims->subject) || jwt_add_grant(jwt, "jti", claims->session) ||
              jwt_add_grant_int(jwt, "iat", claims->issued_s) || jwt_add_grant_int(jwt, "nbf", claims->issued_s) ||
-             jwt_add_grant_int(jwt, "exp", claims->expires_s) || jwt_add_grant(jwt, "tenant_id", TENANT);
+             jwt_add_grant_int(jwt, "exp", claims->expires_s) || jwt_add_grant(jwt, "tenant_id", tenant);
     if (claims->name && is_safe_claim(claims->name))
         failed = failed || jwt_add_grant(jwt, "preferred_username", claims->name);
     char *text = failed ? NULL : jwt_encode_str(jwt);

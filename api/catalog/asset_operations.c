@@ -248,13 +248,10 @@ static json_t *history_record(struct request *req, const struct asset *asset, co
 {
     char time[TIMESTAMP_SIZE];
     timestamp_format(time_ms, time);
-    const struct reconciler_view *view = reconciler_acquire_view(req->server->reconciler);
-    json_t *record =
-        json_pack("{s:{s:s, s:s}, s:{s:{s:s, s:s, s:s, s:s, s:s}}}", "meta", "creationTimestamp", time, "type", "Event",
-                  "spec", "event", "createdAt", time, "type", "Normal", "clusterId", reconciler_view_cluster_uuid(view),
-                  "reason", reason, "message", arena_printf(req->arena, "%s: %s by %s", asset->name, reason, who));
-    reconciler_release_view(req->server->reconciler, view);
-    return record;
+    return json_pack("{s:{s:s, s:s}, s:{s:{s:s, s:s, s:s, s:s, s:s}}}", "meta", "creationTimestamp", time, "type",
+                     "Event", "spec", "event", "createdAt", time, "type", "Normal", "clusterId",
+                     reconciler_cluster_uuid(req->server->reconciler, req->arena), "reason", reason, "message",
+                     arena_printf(req->arena, "%s: %s by %s", asset->name, reason, who));
 }
 
 int asset_history(struct request *req, struct response *res, const struct asset_family *family, struct error *err)

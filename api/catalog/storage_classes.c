@@ -25,9 +25,7 @@ static int find_cluster(struct request *req, const char *wanted, const char **ou
                         struct error *err)
 {
     struct cluster cluster;
-    const struct reconciler_view *view = reconciler_acquire_view(req->server->reconciler);
-    *out_uuid = arena_strdup(req->arena, reconciler_view_cluster_uuid(view));
-    reconciler_release_view(req->server->reconciler, view);
+    *out_uuid = reconciler_cluster_uuid(req->server->reconciler, req->arena);
     *out_runs = !wanted || strcmp(wanted, *out_uuid) == 0;
     if (*out_runs)
         return 0;

@@ -10,7 +10,6 @@
 #include "db/settings.h"
 #include "model/scope.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct tenant {
@@ -64,7 +63,7 @@ int op_get_tenant_by_id(struct request *req, struct response *res, struct error 
 {
     struct tenant tenant;
     struct json_writer json;
-    if (strtoll(request_path(req, "tenantId"), NULL, 10) != TENANT_ID)
+    if (request_path_integer(req, "tenantId") != TENANT_ID)
         return error_set(err, ERROR_NOT_FOUND, "tenant %.20s: not found", request_path(req, "tenantId"));
     if (find(req, &tenant, err) < 0)
         return -1;

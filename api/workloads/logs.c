@@ -200,13 +200,10 @@ static int choose_pod(struct following *following, struct error *err)
     if (following->pod.has_started || (!is_first && log->position > 0))
         return 0;
     int found = reconciler_find_log_pod(reconciler, &wanted, NULL, &following->arena, &pod, err);
-    if (!is_first && found > 0 && pod.has_started) {
-        following->pod.has_started = true;
-        return 0;
-    }
-    wanted.pod_uuid = NULL;
-    if (!is_first && found >= 0)
+    if (!is_first && found >= 0 && !(found > 0 && pod.has_started)) {
+        wanted.pod_uuid = NULL;
         found = reconciler_find_log_pod(reconciler, &wanted, NULL, &following->arena, &pod, err);
+    }
     if (found < 0)
         return -1;
     if (found == 0)
