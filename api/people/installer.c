@@ -37,7 +37,7 @@ static const char SCRIPT[] =
     "    wget -q -O \"$file\" \"$path\" || fail=1\n"
     "fi\n"
     "if [ \"${fail:-}\" ]; then\n"
-    "    echo \"$url has no build for $system/$machine; build prorata from its source instead\" >&2\n"
+    "    echo \"$path was not fetched into $folder. A server has the build for its own kind of machine alone.\" >&2\n"
     "    exit 1\n"
     "fi\n"
     "chmod 755 \"$file\"\n"

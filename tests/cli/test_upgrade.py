@@ -75,6 +75,14 @@ def test_a_program_that_does_not_run_here_is_not_kept(server, folder):
     assert os.listdir(home / ".local/bin") == []
 
 
+def test_a_program_that_cannot_be_fetched_leaves_nothing(server, folder):
+    home = folder / "person"
+    home.mkdir()
+    done = install(server, home, installer(server).replace("/dist/", "/nowhere/"))
+    assert done.returncode == 1 and f"was not fetched into {home}/.local/bin" in done.stderr, done
+    assert os.listdir(home / ".local/bin") == []
+
+
 def test_upgrade_replaces_the_program(client, folder):
     own = folder / "bin" / "prorata"
     own.parent.mkdir()
