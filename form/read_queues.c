@@ -141,6 +141,8 @@ static const struct field PROJECT_FIELDS[] = {
     {"resources", read_resources, offsetof(struct snapshot_project, queues), 0},
     {"preemptMinRuntimeSeconds", read_seconds, offsetof(struct snapshot_project, preempt_min_run_time_ms), FIELD_NULL},
     {"reclaimMinRuntimeSeconds", read_seconds, offsetof(struct snapshot_project, reclaim_min_run_time_ms), FIELD_NULL},
+    {"maxGpusPerPerson", read_gpus, offsetof(struct snapshot_project, person_gpu_limit_milli), FIELD_READS_NULL},
+    {"maxWorkloadsPerPerson", read_count, offsetof(struct snapshot_project, person_workload_limit), FIELD_NULL},
 };
 
 static int read_project(struct reader *reader, const struct place *place, void *target, struct error *err)
@@ -148,7 +150,9 @@ static int read_project(struct reader *reader, const struct place *place, void *
     struct snapshot_project *project = target;
     *project = (struct snapshot_project){.created_ms = reader->snapshot->now_ms,
                                          .preempt_min_run_time_ms = SNAPSHOT_TIME_NONE,
-                                         .reclaim_min_run_time_ms = SNAPSHOT_TIME_NONE};
+                                         .reclaim_min_run_time_ms = SNAPSHOT_TIME_NONE,
+                                         .person_gpu_limit_milli = QUANTITY_UNLIMITED,
+                                         .person_workload_limit = SNAPSHOT_COUNT_UNLIMITED};
     struct place no_resources = {0}, department = place_member(place, "department");
     if (read_resources(reader, &no_resources, &project->queues, err) < 0 ||
         fields_read(reader, place, PROJECT_FIELDS, READER_COUNT_OF(PROJECT_FIELDS), project, err) < 0)

@@ -199,6 +199,7 @@ static int read_preferred_pools(struct reader *reader, const struct place *objec
 static const struct field WORKLOAD_FIELDS[] = {
     WORKLOAD("name", name, read_name, FIELD_REQUIRED),
     {"project", NULL, 0, FIELD_REQUIRED},
+    WORKLOAD("submittedBy", person, read_text, FIELD_NULL),
     WORKLOAD("createdAt", created_ms, read_time, FIELD_NULL),
     WORKLOAD("priority", priority, read_integer, 0),
     {"preemptibility", NULL, 0, 0},

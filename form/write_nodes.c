@@ -156,6 +156,10 @@ void write_project(struct json_writer *json, const struct snapshot *snapshot, si
     json_text(json, "department", snapshot->departments[project->department].name);
     write_time(json, "createdAt", project->created_ms);
     write_min_run_times(json, project->preempt_min_run_time_ms, project->reclaim_min_run_time_ms);
+    if (project->person_gpu_limit_milli != QUANTITY_UNLIMITED)
+        json_milli(json, "maxGpusPerPerson", project->person_gpu_limit_milli);
+    if (project->person_workload_limit != SNAPSHOT_COUNT_UNLIMITED)
+        json_int(json, "maxWorkloadsPerPerson", project->person_workload_limit);
     write_resources(json, snapshot, project->queues);
     json_end_object(json);
 }

@@ -241,6 +241,8 @@ void write_workload(struct json_writer *json, const struct snapshot *snapshot, s
     json_begin_object(json);
     json_text(json, "name", workload->name);
     json_text(json, "project", snapshot->projects[workload->project].name);
+    if (workload->person)
+        json_text(json, "submittedBy", workload->person);
     write_time(json, "createdAt", workload->created_ms);
     json_int(json, "priority", workload->priority);
     json_text(json, "preemptibility", workload->preemptible ? "preemptible" : "non-preemptible");

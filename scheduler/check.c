@@ -78,6 +78,8 @@ static int check_queues(const struct snapshot *snapshot, struct error *err)
         const struct snapshot_project *project = &snapshot->projects[i];
         if (project->department >= snapshot->department_count)
             return error_set(err, ERROR_INVALID, "project %s: no such department", project->name);
+        if (project->person_gpu_limit_milli < 0)
+            return error_set(err, ERROR_INVALID, "project %s: an amount is out of range", project->name);
         for (size_t p = 0; p < snapshot->node_pool_count; p++) {
             if (check_queue(&project->queues[p], "project", project->name, err) < 0)
                 return -1;

@@ -35,18 +35,27 @@ static int64_t find_first_room(const struct plan_workload *workload)
     return first_ms;
 }
 
-// Whether in every pool that was looked at no node is large enough.
-static bool is_beyond_all_nodes(const struct plan_workload *workload)
+// Whether that is so in every pool that was looked at.
+static bool can_never_start(const struct plan_workload *workload)
 {
     for (size_t i = 0; i < workload->explanation_count; i++) {
-        bool is_beyond = false;
-        for (size_t k = 0; k < workload->explanation_count && !is_beyond; k++)
-            is_beyond = workload->explanations[k].node_pool == workload->explanations[i].node_pool &&
-                        workload->explanations[k].is_beyond_nodes;
-        if (!is_beyond)
+        bool is_never = false;
+        for (size_t k = 0; k < workload->explanation_count && !is_never; k++)
+            is_never = workload->explanations[k].node_pool == workload->explanations[i].node_pool &&
+                       workload->explanations[k].can_never_start;
+        if (!is_never)
             return false;
     }
     return true;
+}
+
+static const char *say_never(const struct plan_workload *workload)
+{
+    if (find(workload, EXPLANATION_OVER_PERSON_LIMIT))
+        return "Cannot start as asked: it is more than each person of its project may have";
+    return find(workload, EXPLANATION_NO_MATCHING_NODE)
+               ? "Cannot start as asked: no node in its node pools may take it, whatever is free"
+               : "Cannot start as asked: no node in its node pools is large enough";
 }
 
 struct plan_forecast plan_forecast_of(const struct plan_workload *workload, struct arena *arena)
@@ -61,12 +70,8 @@ struct plan_forecast plan_forecast_of(const struct plan_workload *workload, stru
             "again";
         return forecast;
     }
-    if (is_beyond_all_nodes(workload))
-        return (struct plan_forecast){
-            FORECAST_NEVER, SNAPSHOT_TIME_NONE,
-            find(workload, EXPLANATION_NO_MATCHING_NODE)
-                ? "Cannot start as asked: no node in its node pools may take it, whatever is free"
-                : "Cannot start as asked: no node in its node pools is large enough"};
+    if (can_never_start(workload))
+        return (struct plan_forecast){FORECAST_NEVER, SNAPSHOT_TIME_NONE, say_never(workload)};
     const struct plan_explanation *reserved = find(workload, EXPLANATION_HAS_RESERVATION);
     if (reserved && reserved->until_ms != SNAPSHOT_TIME_NONE) {
         char text[TIMESTAMP_SIZE];
@@ -103,6 +108,8 @@ struct plan_forecast plan_forecast_of(const struct plan_workload *workload, stru
                                          text);
         return forecast;
     }
-    forecast.sentence = "Depends on others to free or yield room";
+    forecast.sentence = find(workload, EXPLANATION_OVER_PERSON_LIMIT)
+                            ? "Depends on its submitter's other workloads to end"
+                            : "Depends on others to free or yield room";
     return forecast;
 }

@@ -109,6 +109,7 @@ enum explanation_code {
     EXPLANATION_HELD_FOR_RESERVATION, // there is room, but it is reserved for a gang
     EXPLANATION_HAS_RESERVATION,      // is the gang for which room is reserved
     EXPLANATION_TOPOLOGY_OFF,         // the network of its node pool doesn't count: nodes lack labels of its levels
+    EXPLANATION_OVER_PERSON_LIMIT,    // would go over what each person may have of the project
     EXPLANATION_CODE_COUNT
 };
 
@@ -187,7 +188,7 @@ struct plan_explanation {
     int64_t most_milli;
     uint32_t free_nodes;
     int64_t room_ms;
-    bool is_beyond_nodes; // no node of the pool has so much, be it empty
+    bool can_never_start; // no node of the pool has so much, be it empty, or no person of the project may have it
     // Pods that are not alike found no place in two orders, and the pool as a whole has enough: another might do.
     bool may_fit_otherwise;
 };

@@ -173,6 +173,8 @@ struct snapshot_project {
     int64_t created_ms;
     int64_t preempt_min_run_time_ms; // SNAPSHOT_TIME_NONE: not set here
     int64_t reclaim_min_run_time_ms;
+    int64_t person_gpu_limit_milli;      // what one person may hold in all node pools; QUANTITY_UNLIMITED: any
+    uint32_t person_workload_limit;      // how many of one person's may hold something; SNAPSHOT_COUNT_UNLIMITED: any
     const struct snapshot_queue *queues; // one per node pool, in the order of snapshot.node_pools
 };
 
@@ -202,6 +204,7 @@ enum pod_affinity {
 struct snapshot_workload {
     const char *name;
     uint32_t project;
+    const char *person; // who submitted it, for the project's bounds on each; NULL: nobody, who has none
     int64_t created_ms;
     int64_t priority; // higher first; any integer
     bool preemptible;

@@ -16,9 +16,10 @@ static bool may_try(struct cycle *cycle, struct pool *pool, struct workload *wor
 {
     if (!preemption_delay_allows(cycle, pool, workload))
         return false;
+    struct amounts requested = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
+    workload->takes_own = queue_check_person(pool, workload, requested).queue != NULL;
     if (workload->spec->preemptible)
         return true;
-    struct amounts requested = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
     return !queue_check_quota(cycle_queue(pool, workload), requested).queue;
 }
 
@@ -31,7 +32,8 @@ static bool may_take_from(const struct pool *pool, const struct workload *worklo
 
 static bool is_victim(struct cycle *cycle, struct pool *pool, struct workload *workload, struct workload *victim)
 {
-    if (victim->spec->priority >= workload->spec->priority)
+    if (victim->spec->priority >= workload->spec->priority ||
+        (workload->takes_own && victim->person != workload->person))
         return false;
     return !cycle->has_min_run_time || min_run_time_can_shrink(victim) ||
            min_run_time_protects_until(cycle, pool, victim, workload) == SNAPSHOT_TIME_NONE;
@@ -83,9 +85,11 @@ static const char *say_no_room(struct search *search, const struct queue *queue,
 {
     struct arena *arena = search->cycle->arena;
     const struct queue *other = find_other_side(search, queue, requested);
+    const char *whose =
+        search->workload->takes_own ? arena_printf(arena, "its submitter in %s", queue->name) : queue->name;
     const char *room =
         arena_printf(arena, "%zu %s of %s in node pool %s with a lower priority could give way, but that makes no room",
-                     search->candidate_count, search->candidate_count == 1 ? "workload" : "workloads", queue->name,
+                     search->candidate_count, search->candidate_count == 1 ? "workload" : "workloads", whose,
                      search->pool->spec->name);
     return other ? arena_printf(arena, "%s; work of %s, over its fair share, never goes along with them", room,
                                 other->name)
@@ -96,6 +100,8 @@ static void explain_nobody(struct search *search)
 {
     struct cycle *cycle = search->cycle;
     const struct queue *queue = cycle_queue(search->pool, search->workload);
+    if (search->workload->takes_own && search->candidate_count == 0)
+        return; // the submitter's bound says it all
     struct amounts requested = unit_amounts(cycle, search->workload, search->pool->smallest_gpu_memory_mib);
     enum resource r = wording_resource(requested);
     struct plan_explanation explanation = explain_blank(search->pool, EXPLANATION_NOTHING_TO_PREEMPT, queue, r);

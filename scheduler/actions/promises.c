@@ -22,8 +22,7 @@ static bool place_as_promised(struct cycle *cycle, const struct pool *pool, stru
 {
     unit_find(cycle, workload);
     struct amounts amounts = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
-    if (workload->unit_count == 0 ||
-        queue_check_capacity(cycle_queue(pool, workload), amounts, workload->spec->preemptible).queue)
+    if (workload->unit_count == 0 || queue_check_capacity(pool, workload, amounts).queue)
         return false;
     size_t checkpoint = statement_checkpoint(cycle);
     bool fits = true;

@@ -239,7 +239,7 @@ bool attempt_workload(struct cycle *cycle, const struct pool *pool, struct workl
     if (workload->unit_count == 0)
         return false;
     struct amounts amounts = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
-    attempt->refusal = queue_check_capacity(cycle_queue(pool, workload), amounts, workload->spec->preemptible);
+    attempt->refusal = queue_check_capacity(pool, workload, amounts);
     if (attempt->refusal.queue)
         return false;
     struct placing placing = {.cycle = cycle,

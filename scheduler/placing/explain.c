@@ -8,6 +8,7 @@
 #include "scheduler/state/domains.h"
 #include "scheduler/state/journal.h"
 #include "scheduler/state/node.h"
+#include "scheduler/state/people.h"
 #include "scheduler/state/unit.h"
 #include "scheduler/state/wording.h"
 
@@ -92,16 +93,51 @@ const char *explain_protection(struct arena *arena, const char *what, const char
     return arena_printf(arena, "Minimum run times protect %s in node pool %s; the first ends at %s", what, pool, text);
 }
 
-static struct plan_explanation explain_queue(struct cycle *cycle, const struct pool *pool,
-                                             const struct queue_refusal *refusal)
+// Whether the bound is in the way of a person who has nothing yet.
+static bool is_beyond_person(const struct person *person, const struct queue_refusal *refusal)
 {
+    return refusal->bound == QUEUE_BOUND_PERSON_WORKLOADS
+               ? person->project->person_workload_limit == 0
+               : refusal->requested > person->project->person_gpu_limit_milli;
+}
+
+// Whoever sees the workload sees who submitted it: the sentence names nobody, so that it can be shown to others.
+static const char *explain_person(struct arena *arena, const struct person *person, const struct queue_refusal *refusal)
+{
+    uint32_t most = person->project->person_workload_limit;
+    if (refusal->bound == QUEUE_BOUND_PERSON_WORKLOADS && most == 0)
+        return arena_printf(arena, "No person of %s may have a workload running", refusal->queue->name);
+    if (refusal->bound == QUEUE_BOUND_PERSON_WORKLOADS)
+        return arena_printf(arena, "Its submitter has %u running of the %u workload%s that each person of %s may have",
+                            person->workload_count, most, most == 1 ? "" : "s", refusal->queue->name);
+    if (person->gpu_milli == 0)
+        return arena_printf(arena, "Needs %s; each person of %s may hold %s",
+                            wording_amount(arena, RESOURCE_GPU, refusal->requested), refusal->queue->name,
+                            wording_number(arena, RESOURCE_GPU, person->project->person_gpu_limit_milli));
+    return arena_printf(
+        arena, "Needs %s; its submitter holds %s of the %s that each person of %s may hold",
+        wording_amount(arena, RESOURCE_GPU, refusal->requested), wording_number(arena, RESOURCE_GPU, person->gpu_milli),
+        wording_amount(arena, RESOURCE_GPU, person->project->person_gpu_limit_milli), refusal->queue->name);
+}
+
+static struct plan_explanation explain_queue(struct cycle *cycle, const struct pool *pool,
+                                             const struct workload *workload, const struct queue_refusal *refusal)
+{
+    static const enum explanation_code CODES[] = {
+        [QUEUE_BOUND_LIMIT] = EXPLANATION_OVER_LIMIT,
+        [QUEUE_BOUND_QUOTA] = EXPLANATION_NON_PREEMPTIBLE_OVER_QUOTA,
+        [QUEUE_BOUND_PERSON_GPUS] = EXPLANATION_OVER_PERSON_LIMIT,
+        [QUEUE_BOUND_PERSON_WORKLOADS] = EXPLANATION_OVER_PERSON_LIMIT,
+    };
     struct arena *arena = cycle->arena;
     const struct queue *queue = refusal->queue;
     enum resource r = refusal->resource;
-    struct plan_explanation explanation = explain_blank(
-        pool, refusal->is_quota ? EXPLANATION_NON_PREEMPTIBLE_OVER_QUOTA : EXPLANATION_OVER_LIMIT, queue, r);
+    struct plan_explanation explanation = explain_blank(pool, CODES[refusal->bound], queue, r);
     explanation.requested = refusal->requested;
-    if (refusal->is_quota)
+    if (refusal->bound == QUEUE_BOUND_PERSON_GPUS || refusal->bound == QUEUE_BOUND_PERSON_WORKLOADS) {
+        explanation.message = explain_person(arena, workload->person, refusal);
+        explanation.can_never_start = is_beyond_person(workload->person, refusal);
+    } else if (refusal->bound == QUEUE_BOUND_QUOTA)
         explanation.message = explain_quota(arena, pool, queue, r, refusal->requested);
     else if (explanation.allocated > 0)
         explanation.message = arena_printf(arena, "Needs %s; %s holds %s of its limit of %s in node pool %s",
@@ -133,7 +169,7 @@ void explain_refused(struct cycle *cycle, struct pool *pool, struct workload *wo
         return;
     struct plan_explanation explanation = explain_blank(pool, EXPLANATION_TOPOLOGY, NULL, RESOURCE_GPU);
     if (attempt->refusal.queue)
-        explanation = explain_queue(cycle, pool, &attempt->refusal);
+        explanation = explain_queue(cycle, pool, workload, &attempt->refusal);
     else if (attempt->topology_problem)
         explanation.message = attempt->topology_problem;
     else if (attempt->failed && attempt->nodes)

@@ -314,7 +314,7 @@ static void explain_room(struct cycle *cycle, const struct pool *pool, const str
     explanation->free_milli = room.free;
     explanation->most_milli = room.most;
     explanation->free_nodes = room.node_count;
-    if (explanation->is_beyond_nodes)
+    if (explanation->can_never_start)
         return;
     if (attempt->needed > 1)
         explanation->message = add_room(cycle->arena, explanation->message, explanation, with_parts);
@@ -337,8 +337,8 @@ void lack_explain(struct cycle *cycle, const struct pool *pool, const struct wor
     }
     explanation->node_reasons = reasons;
     explanation->code = code_of(attempt->nodes->closest);
-    explanation->is_beyond_nodes = attempt->nodes->is_beyond_nodes;
-    bool is_too_large = explanation->is_beyond_nodes && explanation->code != EXPLANATION_NO_MATCHING_NODE;
+    explanation->can_never_start = attempt->nodes->is_beyond_nodes;
+    bool is_too_large = explanation->can_never_start && explanation->code != EXPLANATION_NO_MATCHING_NODE;
     if (attempt->needed > 1 && !is_too_large)
         explanation->message = lack_of_gang(cycle, pool, workload, attempt, explanation);
     else

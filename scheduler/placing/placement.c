@@ -58,9 +58,7 @@ static bool is_lawful_on(const struct pool *pool, const struct workload *workloa
 {
     if (!workload->asks_memory)
         return true;
-    return !queue_check_capacity(cycle_queue(pool, workload), request_amounts(&pod->request, node->gpu_memory_mib),
-                                 workload->spec->preemptible)
-                .queue;
+    return !queue_check_capacity(pool, workload, request_amounts(&pod->request, node->gpu_memory_mib)).queue;
 }
 
 static void find_largest_free(const struct pool *pool, enum dimension dimension, int64_t *out_min, int64_t *out_max)

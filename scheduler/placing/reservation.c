@@ -119,7 +119,7 @@ static bool is_allowed(struct cycle *cycle, const struct pool *pool, struct work
 {
     unit_find(cycle, workload);
     struct amounts amounts = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
-    return !queue_check_capacity(cycle_queue(pool, workload), amounts, workload->spec->preemptible).queue;
+    return !queue_check_capacity(pool, workload, amounts).queue;
 }
 
 struct contender {

@@ -11,6 +11,7 @@ struct arena;
 struct error;
 struct undo_log;
 struct journal;
+struct person;
 struct reservation;
 struct node_scores;
 struct victim_marks;
@@ -175,6 +176,7 @@ enum search_state {
 
 struct workload {
     const struct snapshot_workload *spec;
+    struct person *person; // who submitted it, where the project bounds each; NULL: nobody is bound
     uint32_t index;
     struct group *groups;
     uint32_t group_count;
@@ -184,6 +186,7 @@ struct workload {
     uint32_t home;    // the pool its pods stand in; SNAPSHOT_NONE
     bool asks_memory; // a pod of it asks for device memory: its charge depends on the node
     bool lost_pod;    // by a decision of this cycle
+    bool takes_own;   // it preempts its submitter's alone: others' would not help against the submitter's bound
     enum search_state search;
     uint32_t scenario_count; // of the search that was cut
     bool was_passed;         // it is not known what would make room for it

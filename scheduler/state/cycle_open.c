@@ -6,6 +6,7 @@
 #include "scheduler/pod_status.h"
 #include "scheduler/state/journal.h"
 #include "scheduler/state/node.h"
+#include "scheduler/state/people.h"
 #include "scheduler/state/shared_device.h"
 #include "scheduler/state/statement.h"
 #include "scheduler/state/unit.h"
@@ -407,6 +408,7 @@ int cycle_open_with(const struct snapshot *snapshot, struct arena *arena, struct
         build_node(cycle, n);
     build_pools(cycle);
     build_workloads(cycle);
+    people_find(cycle);
     set_up_pods(cycle);
     *out_cycle = cycle;
     return 0;

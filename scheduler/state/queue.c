@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "scheduler/state/fair_share.h"
+#include "scheduler/state/people.h"
 #include "scheduler/state/share_log.h"
 
 void queue_charge(struct queue *queue, struct amounts amounts, bool preemptible, int sign)
@@ -54,22 +55,45 @@ struct queue_refusal queue_check_quota(const struct queue *queue, struct amounts
             int64_t deserved = queue->spec->deserved.of[r];
             if (requested.of[r] > 0 && deserved != QUANTITY_UNLIMITED &&
                 deserved < queue->allocated_non_preemptible.of[r] + requested.of[r])
-                return (struct queue_refusal){queue, r, true, requested.of[r]};
+                return (struct queue_refusal){queue, QUEUE_BOUND_QUOTA, r, requested.of[r]};
         }
     }
     return (struct queue_refusal){0};
 }
 
-struct queue_refusal queue_check_capacity(const struct queue *leaf, struct amounts requested, bool preemptible)
+struct queue_refusal queue_check_person(const struct pool *pool, const struct workload *workload,
+                                        struct amounts requested)
 {
-    for (const struct queue *queue = leaf; queue; queue = queue->parent) {
+    const struct person *person = workload->person;
+    const struct queue *queue = cycle_queue(pool, workload);
+    int64_t gpu_milli = requested.of[RESOURCE_GPU];
+    if (person && workload->counts.held == 0 && person->workload_count >= person->project->person_workload_limit)
+        return (struct queue_refusal){queue, QUEUE_BOUND_PERSON_WORKLOADS, RESOURCE_GPU, gpu_milli};
+    if (person && gpu_milli > 0 && person->project->person_gpu_limit_milli < person->gpu_milli + gpu_milli)
+        return (struct queue_refusal){queue, QUEUE_BOUND_PERSON_GPUS, RESOURCE_GPU, gpu_milli};
+    return (struct queue_refusal){0};
+}
+
+static struct queue_refusal check_limits(const struct queue *queue, struct amounts requested)
+{
+    for (; queue; queue = queue->parent) {
         for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
             int64_t limit = queue->spec->limit.of[r];
             if (requested.of[r] > 0 && limit != QUANTITY_UNLIMITED && limit < queue->allocated.of[r] + requested.of[r])
-                return (struct queue_refusal){queue, r, false, requested.of[r]};
+                return (struct queue_refusal){queue, QUEUE_BOUND_LIMIT, r, requested.of[r]};
         }
     }
-    return preemptible ? (struct queue_refusal){0} : queue_check_quota(leaf, requested);
+    return (struct queue_refusal){0};
+}
+
+struct queue_refusal queue_check_capacity(const struct pool *pool, const struct workload *workload,
+                                          struct amounts requested)
+{
+    const struct queue *queue = cycle_queue(pool, workload);
+    struct queue_refusal refusal = check_limits(queue, requested);
+    if (!refusal.queue && !workload->spec->preemptible)
+        refusal = queue_check_quota(queue, requested);
+    return refusal.queue ? refusal : queue_check_person(pool, workload, requested);
 }
 
 // Weights and usage beyond this are no different from it: a thousand million.

@@ -15,17 +15,29 @@ void queue_find_sides(struct queue *reclaimer, struct queue *victim, struct queu
 bool queue_exceeds_share(const struct queue *queue, struct amounts held);
 bool queue_exceeds_deserved(const struct queue *queue, struct amounts held);
 
+enum queue_bound {
+    QUEUE_BOUND_LIMIT,
+    QUEUE_BOUND_QUOTA,            // of non-preemptible work
+    QUEUE_BOUND_PERSON_GPUS,      // what each person may hold of the project
+    QUEUE_BOUND_PERSON_WORKLOADS, // how many workloads of each may hold something
+};
+
 struct queue_refusal {
-    const struct queue *queue; // NULL: nothing is in the way
+    const struct queue *queue; // whose bound it is; NULL: nothing is in the way
+    enum queue_bound bound;
     enum resource resource;
-    bool is_quota; // non-preemptible over quota; else over the limit
     int64_t requested;
 };
 
-// Whether amounts more would be lawful: limits of the queue and those above it, and for non-preemptible ones the
-// deserved quota. docs/scheduler.md, 4.2.
-struct queue_refusal queue_check_capacity(const struct queue *queue, struct amounts requested, bool preemptible);
+// Whether the workload may have so much more: limits of its project and department, for a non-preemptible one the
+// deserved quota, and what its submitter may have of the project. docs/scheduler.md, 4.2 and 4.7.
+struct queue_refusal queue_check_capacity(const struct pool *pool, const struct workload *workload,
+                                          struct amounts requested);
+// The quota alone, of the queue and those above it.
 struct queue_refusal queue_check_quota(const struct queue *queue, struct amounts requested);
+// The submitter's bounds alone.
+struct queue_refusal queue_check_person(const struct pool *pool, const struct workload *workload,
+                                        struct amounts requested);
 
 // Fair shares of all queues of a pool.
 void queue_divide_fair_shares(struct cycle *cycle, struct pool *pool);

@@ -18,6 +18,7 @@
 #include "scheduler/state/journal.h"
 #include "scheduler/state/node.h"
 #include "scheduler/state/node_scores.h"
+#include "scheduler/state/people.h"
 #include "scheduler/state/queue.h"
 #include "scheduler/state/receipts.h"
 
@@ -43,12 +44,22 @@ static void count_pod(struct pod_counts *counts, const struct pod_state *state, 
     counts->succeeded += (uint32_t)(status == SNAPSHOT_POD_SUCCEEDED ? sign : 0);
 }
 
-// Adds what a pod in this state means to its node, workload and queue, or takes it away.
+// A workload holds something from its first such pod to its last.
+static void count_workload(const struct workload *workload, const struct pod_state *state, int sign)
+{
+    if (!workload->person || !pod_status_is_held(state->status))
+        return;
+    if (workload->counts.held == (sign > 0 ? 1 : 0))
+        workload->person->workload_count += (uint32_t)sign;
+}
+
+// Adds what a pod in this state means to its node, workload, queue and submitter, or takes it away.
 static void account(struct cycle *cycle, struct pod *pod, const struct pod_state *state, int sign)
 {
     struct workload *workload = &cycle->workloads[pod->workload];
     count_pod(&workload->counts, state, sign);
     count_pod(&workload->groups[pod->group].counts, state, sign);
+    count_workload(workload, state, sign);
     if (place_is(state->held)) {
         (sign > 0 ? node_add : node_remove)(&cycle->nodes[state->held.node], pod, &state->held, STANDING_RELEASING);
         free_gpu_index_note(cycle, &cycle->nodes[state->held.node]);
@@ -60,9 +71,13 @@ static void account(struct cycle *cycle, struct pod *pod, const struct pod_state
     (sign > 0 ? node_add : node_remove)(node, pod, &state->place, standing_of(state->status));
     free_gpu_index_note(cycle, node);
     node_scores_note(cycle, node);
-    if (pod_status_is_held(state->status))
-        queue_charge(cycle_queue(&cycle->pools[node->spec->node_pool], workload),
-                     request_amounts(&pod->request, node->gpu_memory_mib), workload->spec->preemptible, sign);
+    if (!pod_status_is_held(state->status))
+        return;
+    struct amounts amounts = request_amounts(&pod->request, node->gpu_memory_mib);
+    queue_charge(cycle_queue(&cycle->pools[node->spec->node_pool], workload), amounts, workload->spec->preemptible,
+                 sign);
+    if (workload->person)
+        workload->person->gpu_milli += amounts.of[RESOURCE_GPU] * sign;
 }
 
 static void set_state(struct cycle *cycle, struct pod *pod, struct pod_state state)

@@ -44,6 +44,8 @@ class Maker:
 
     def __init__(self, seed):
         self.dice, self.affinity_dice = random.Random(seed), random.Random(-seed - 1)
+        self.people_dice = random.Random(-2 * seed - 1)
+        self.bounds_people = self.people_dice.random() < 0.3
         self.kinds = self.dice.choice(
             (
                 ["whole"],
@@ -87,6 +89,7 @@ class Maker:
             {
                 **self.queue(f"p{i}", (0, 1, 1, 2, 3, None, 0.5), (None, None, None, None, 1, 3)),
                 "department": self.one(*departments)["name"],
+                **self.bounds(),
             }
             for i in range(self.dice.randint(1, 3))
         ]
@@ -177,6 +180,19 @@ class Maker:
             }
         }
 
+    def bounds(self):
+        """On people, from dice of their own too."""
+        if not self.bounds_people:
+            return {}
+        choose = self.people_dice.choice
+        return {
+            "maxGpusPerPerson": choose((None, 0, 1, 1, 2, 2.5, 3)),
+            "maxWorkloadsPerPerson": choose((None, None, 1, 2)),
+        }
+
+    def submitter(self):
+        return {"submittedBy": self.people_dice.choice(("ann", "ann", "bob", None))} if self.bounds_people else {}
+
     def cut_up(self):
         if "instance" not in self.kinds or self.happens(0.3):
             return {}
@@ -231,6 +247,7 @@ class Maker:
         workload = {
             "name": name,
             "project": project,
+            **self.submitter(),
             "createdAt": f"2026-01-01T10:00:0{self.dice.randint(0, 6)}Z",
             "priority": self.one(50, 50, 50, 40, 60, 100),
             "minPods": self.one(count, count, 1),

@@ -132,6 +132,8 @@ static void make_projects(struct maker *maker)
                                                 .created_ms = below(maker, 3),
                                                 .preempt_min_run_time_ms = SNAPSHOT_TIME_NONE,
                                                 .reclaim_min_run_time_ms = SNAPSHOT_TIME_NONE,
+                                                .person_gpu_limit_milli = QUANTITY_UNLIMITED,
+                                                .person_workload_limit = SNAPSHOT_COUNT_UNLIMITED,
                                                 .queues = make_queues(maker, 8)};
     snapshot->projects = projects;
 }
@@ -263,6 +265,22 @@ static void make_workload(struct maker *maker, uint32_t index)
         start_workload(maker, workload);
 }
 
+// From the seed, not from the dice, as what else came later: a bound on people in every fourth cluster, of workloads in
+// some of them.
+static void bound_people(struct maker *maker, uint64_t seed)
+{
+    static const char *const PEOPLE[] = {"ann", "bob", NULL, "ann", "cy"};
+    struct snapshot *snapshot = maker->snapshot;
+    struct snapshot_project *projects = (struct snapshot_project *)snapshot->projects;
+    for (size_t p = 0; p < snapshot->project_count && seed % 4 == 1; p++) {
+        projects[p].person_gpu_limit_milli = (int64_t)((seed / 4 + p) % 5) * 1500;
+        if ((seed / 4 + p) % 3 == 0)
+            projects[p].person_workload_limit = 1 + (uint32_t)(seed / 12 + p) % 3;
+    }
+    for (size_t i = 0; i < snapshot->workload_count; i++)
+        maker->workloads[i].person = PEOPLE[(seed / 4 + i) % 5];
+}
+
 struct snapshot *random_cluster(uint64_t seed, struct arena *arena)
 {
     struct maker maker = {.random = seed, .arena = arena, .snapshot = arena_alloc(arena, sizeof(struct snapshot))};
@@ -289,5 +307,6 @@ struct snapshot *random_cluster(uint64_t seed, struct arena *arena)
     maker.snapshot->pods = maker.pods;
     for (uint32_t i = 0; i < count; i++)
         make_workload(&maker, i);
+    bound_people(&maker, seed);
     return maker.snapshot;
 }

@@ -84,6 +84,7 @@ class Cluster:
         self.workloads[spec["name"]] = {
             "name": spec["name"],
             "project": spec["project"],
+            "person": spec.get("submittedBy"),
             "created": spec["createdAt"],
             "priority": priority,
             "preemptible": spec.get("preemptibility", "preemptible" if priority < 100 else "non-preemptible")
@@ -249,6 +250,24 @@ class Cluster:
             ):
                 total = add(total, self.charge_in_place(pod))
         return total
+
+    def person_lacks(self, name, amounts):
+        """Whether the submitter's bound in the project is in the way (4.7); it counts what is held in all pools."""
+        workload = self.workloads[name]
+        project = self.projects[workload["project"]]
+        if workload["person"] is None:
+            return False
+        own = [
+            other
+            for other in self.workloads.values()
+            if (other["project"], other["person"]) == (workload["project"], workload["person"])
+        ]
+        holding = [other for other in own if self.held(other["name"])]
+        most, most_gpus = project.get("maxWorkloadsPerPerson"), project.get("maxGpusPerPerson")
+        if most is not None and workload not in holding and len(holding) >= most:
+            return True
+        held = sum(self.charge_in_place(pod)["gpu"] for other in own for pod in self.held(other["name"]))
+        return most_gpus is not None and amounts["gpu"] > 0 and held + amounts["gpu"] > round(most_gpus * 1000)
 
     def divide(self):
         """The fair shares, as fractions, by queue."""

@@ -65,6 +65,9 @@ class Evictions(Scheduler):
     # Who may (6.3, 7, 8).
     def may_try(self, action, name):
         unit, workload, project = self.unit(name), self.workloads[name], self.path(name)[0]
+        self.takes_own = self.person_lacks(name, self.amounts(unit, self.largest))
+        if action != "preempt" and self.takes_own:
+            return False
         if action == "preempt":
             return self.is_allowed(name, self.amounts(unit, self.largest), quota_alone=True)
         if action == "consolidation":
@@ -102,7 +105,8 @@ class Evictions(Scheduler):
         ):
             return False
         if action == "preempt":
-            return is_same and theirs["priority"] < mine["priority"]
+            is_whose = not self.takes_own or theirs["person"] == mine["person"]
+            return is_same and is_whose and theirs["priority"] < mine["priority"]
         if action == "consolidation" or is_same:
             return action == "consolidation"
         a, b = self.leveled(name, other)
