@@ -8,6 +8,7 @@
 #include "db/settings.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,11 +31,15 @@ static const char SQL_TOPOLOGIES[] = "SELECT name, levels_json FROM topologies W
 #define MIN_RUNTIMES(table)                                                     \
     " " table ".scheduling_rules_json ->> '$.preemptMinRuntimeSeconds', " table \
     ".scheduling_rules_json ->> '$.reclaimMinRuntimeSeconds'"
+#define NEAREST_RULE(key) "coalesce(p.scheduling_rules_json ->> '$." key "', d.scheduling_rules_json ->> '$." key "')"
 static const char SQL_DEPARTMENTS[] = "SELECT d.id, d.name, d.created_ms," MIN_RUNTIMES(
     "d") " FROM departments d WHERE d.cluster_id = ?1 ORDER BY d.name";
 static const char SQL_PROJECTS[] =
-    "SELECT p.id, p.department_id, p.name, " PROJECT_NODE_POOLS ", p.phase, p.created_ms," MIN_RUNTIMES(
-        "p") " FROM projects p JOIN departments d ON d.id = p.department_id WHERE p.cluster_id = ?1 ORDER BY p.name";
+    "SELECT p.id, p.department_id, p.name, " PROJECT_NODE_POOLS
+    ", p.phase, p.created_ms," MIN_RUNTIMES("p") ", " NEAREST_RULE("maxGpusPerPerson") ", " NEAREST_RULE(
+        "maxWaitingGpusPerPerson") ", " NEAREST_RULE("maxWorkloadsPerPerson") " FROM projects p JOIN departments d ON "
+                                                                              "d.id = p.department_id WHERE "
+                                                                              "p.cluster_id = ?1 ORDER BY p.name";
 static const char SQL_QUEUES[] =
     "SELECT q.id, q.owner_kind, q.owner_id, q.node_pool_id, q.rank, q.gpu_deserved_milli, q.gpu_limit_milli,"
     " q.cpu_deserved_milli, q.cpu_limit_milli, q.memory_deserved_bytes, q.memory_limit_bytes, q.gpu_over_quota_weight,"
@@ -173,6 +178,11 @@ static int64_t milliseconds_or(sqlite3_stmt *stmt, int column, int64_t absent)
     return db_column_is_null(stmt, column) ? absent : db_column_int(stmt, column) * 1000;
 }
 
+static int64_t gpus_or_none(sqlite3_stmt *stmt, int column)
+{
+    return db_column_is_null(stmt, column) ? -1 : llround(db_column_real(stmt, column) * 1000);
+}
+
 static void read_department(sqlite3_stmt *stmt, struct arena *arena, void *out_row)
 {
     *(struct department_row *)out_row = (struct department_row){
@@ -195,6 +205,9 @@ static void read_project(sqlite3_stmt *stmt, struct arena *arena, void *out_row)
         .created_ms = db_column_int(stmt, 5),
         .preempt_min_runtime_ms = milliseconds_or(stmt, 6, -1),
         .reclaim_min_runtime_ms = milliseconds_or(stmt, 7, -1),
+        .person_gpu_milli = gpus_or_none(stmt, 8),
+        .person_waiting_gpu_milli = gpus_or_none(stmt, 9),
+        .person_workloads = db_column_is_null(stmt, 10) ? -1 : db_column_int(stmt, 10),
     };
 }
 

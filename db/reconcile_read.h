@@ -70,6 +70,10 @@ struct project_row {
     const char *node_pools_json;    // where work goes that names none; NULL: to the default pool
     int64_t preempt_min_runtime_ms; // -1: the department's or the pool's
     int64_t reclaim_min_runtime_ms;
+    // What each person may have of it, its own or the department's word; -1: no bound.
+    int64_t person_gpu_milli;         // held at once
+    int64_t person_waiting_gpu_milli; // asked for by workloads that hold nothing
+    int64_t person_workloads;         // that hold something
     bool is_deleting;
     int64_t created_ms;
 };

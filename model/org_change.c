@@ -130,24 +130,33 @@ static const char *duration_text(const struct changes *changes, const json_t *se
     return arena_strdup(changes->arena, duration_words(json_integer_value(seconds) * 1000, words));
 }
 
+static const char *bound_text(const struct changes *changes, const json_t *bound)
+{
+    return json_is_number(bound) ? number_text(changes, json_number_value(bound)) : "none";
+}
+
 static void add_rules(struct changes *changes, const char *before_json, const char *after_json)
 {
     static const struct {
         const char *key, *words;
+        const char *(*text)(const struct changes *changes, const json_t *value);
     } RULES[] = {
-        {"preemptMinRuntimeSeconds", "minimum run time within a project"},
-        {"reclaimMinRuntimeSeconds", "minimum run time against other projects"},
-        {"trainingJobTimeLimitSeconds", "time limit of trainings"},
-        {"interactiveJobTimeLimitSeconds", "time limit of workspaces"},
-        {"trainingJobMaxIdleDurationSeconds", "idle limit of trainings"},
-        {"interactiveJobPreemptIdleDurationSeconds", "idle limit of preemptible workspaces"},
-        {"interactiveJobMaxIdleDurationSeconds", "idle limit of non-preemptible workspaces"},
+        {"preemptMinRuntimeSeconds", "minimum run time within a project", duration_text},
+        {"reclaimMinRuntimeSeconds", "minimum run time against other projects", duration_text},
+        {"trainingJobTimeLimitSeconds", "time limit of trainings", duration_text},
+        {"interactiveJobTimeLimitSeconds", "time limit of workspaces", duration_text},
+        {"trainingJobMaxIdleDurationSeconds", "idle limit of trainings", duration_text},
+        {"interactiveJobPreemptIdleDurationSeconds", "idle limit of preemptible workspaces", duration_text},
+        {"interactiveJobMaxIdleDurationSeconds", "idle limit of non-preemptible workspaces", duration_text},
+        {"maxGpusPerPerson", "GPUs of each person", bound_text},
+        {"maxWaitingGpusPerPerson", "waiting GPUs of each person", bound_text},
+        {"maxWorkloadsPerPerson", "running workloads of each person", bound_text},
     };
     json_t *before = json_loads(before_json ? before_json : "{}", 0, NULL),
            *after = json_loads(after_json ? after_json : "{}", 0, NULL);
     for (size_t i = 0; i < sizeof(RULES) / sizeof(RULES[0]); i++)
-        add_from_to(changes, RULES[i].words, duration_text(changes, json_object_get(before, RULES[i].key)),
-                    duration_text(changes, json_object_get(after, RULES[i].key)));
+        add_from_to(changes, RULES[i].words, RULES[i].text(changes, json_object_get(before, RULES[i].key)),
+                    RULES[i].text(changes, json_object_get(after, RULES[i].key)));
     json_decref(before);
     json_decref(after);
 }

@@ -26,6 +26,9 @@ static const struct {
     {"trainingJobTimeLimitSeconds", false},
     {"preemptMinRuntimeSeconds", true},
     {"reclaimMinRuntimeSeconds", true},
+    {"maxGpusPerPerson", true},
+    {"maxWaitingGpusPerPerson", true},
+    {"maxWorkloadsPerPerson", true},
 };
 enum {
     SCHEDULING_RULE_COUNT = sizeof(SCHEDULING_RULES) / sizeof(SCHEDULING_RULES[0])
@@ -51,7 +54,7 @@ static const char *take_rules(const json_t *body, struct arena *arena)
     json_t *kept = json_object();
     for (size_t i = 0; i < SCHEDULING_RULE_COUNT; i++) {
         json_t *value = json_object_get(rules, SCHEDULING_RULES[i].key);
-        if (json_is_integer(value))
+        if (json_is_number(value))
             json_object_set(kept, SCHEDULING_RULES[i].key, value);
     }
     const char *text = json_object_size(kept) ? dump(kept, arena) : NULL;

@@ -10,6 +10,7 @@ struct workload_facts submission_facts(const struct submission *submission)
         .name = submission->name,
         .type = workload_type_text(spec->type),
         .project_id = submission->project_id,
+        .created_by = submission->created_by,
         .created_ms = submission->now_ms,
         .desired = DESIRED_RUNNING,
         .priority = spec->priority,

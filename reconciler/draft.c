@@ -120,6 +120,7 @@ static struct cache_workload *make_workload(struct present *present, struct worl
     workload->name = arena_strdup(arena, submission->name);
     workload->node_pools_json = arena_strdup(arena, submission->node_pools_json);
     workload->sub_groups_json = arena_strdup(arena, submission->spec->sub_groups_json);
+    workload->created_by = arena_strdup(arena, submission->created_by);
     workload->created_ms = present->snapshot.now_ms;
     workload->phase = PHASE_PENDING;
     workload->pods = arena_array(arena, (size_t)worker_count + 1, sizeof(struct cache_pod *));

@@ -75,6 +75,7 @@ export const REASONS: Record<string, [icon: IconName, tone: string]> = {
   StaleJob: ["back", "warn"],
   NonPreemptibleOverQuota: ["no", "bad"],
   OverLimit: ["no", "bad"],
+  OverPersonLimit: ["no", "warn"],
   Completed: ["check", "off"],
   Failed: ["x", "bad"],
   BackOff: ["x", "bad"],

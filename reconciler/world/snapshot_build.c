@@ -3,6 +3,7 @@
 #include "model/pod.h"
 #include "model/workload_type.h"
 #include "reconciler/world/gang_build.h"
+#include "reconciler/world/gates.h"
 #include "reconciler/world/volume_rules.h"
 #include "reconciler/world/world_json.h"
 
@@ -265,21 +266,6 @@ static void add_pods(struct builder *builder, struct cache_workload *workload, u
             add_pod(builder, pods[i], index, suffix);
 }
 
-// Who named pools, all of which are gone, goes nowhere else unasked: its pods wait until one of them is made again.
-static void gate_pods(const struct builder *builder, const struct cache_workload *workload,
-                      struct snapshot_workload *out)
-{
-    const char **names, *text = "";
-    size_t count = world_json_texts(workload->node_pools_json, builder->arena, &names);
-    for (size_t i = 0; i < count; i++)
-        text = arena_printf(builder->arena, "%s%s%s", text, i > 0 ? ", " : "", names[i]);
-    out->gate = arena_printf(builder->arena, "Waits for node pool%s %s, which %s gone; submit it to another one",
-                             count == 1 ? "" : "s", text, count == 1 ? "is" : "are");
-    for (uint32_t i = 0; i < out->pod_count; i++)
-        if (builder->pods[out->first_pod + i].status == SNAPSHOT_POD_PENDING)
-            builder->pods[out->first_pod + i].status = SNAPSHOT_POD_GATED;
-}
-
 // The pools a workload may go to: its own list, else that of its project, by whose address it is known. False: it has a
 // list of its own, and none of them is there.
 static bool set_pools(const struct builder *builder, const struct cache_workload *workload,
@@ -302,6 +288,14 @@ static int64_t run_time_left(const struct cache_workload *workload)
     return left_ms > 0 ? left_ms : 1;
 }
 
+// Whoever submitted it, where the project says what each may have; NULL elsewhere.
+static const char *person_of(const struct builder *builder, const struct cache_workload *workload, uint32_t project)
+{
+    const struct project_row *row = &builder->cache->world->rows.projects[project];
+    bool is_bound = row->person_gpu_milli >= 0 || row->person_waiting_gpu_milli >= 0 || row->person_workloads >= 0;
+    return is_bound && workload->created_by[0] ? arena_strdup(builder->arena, workload->created_by) : NULL;
+}
+
 static void add_workload(struct builder *builder, struct cache_workload *workload, uint32_t project, const char *suffix)
 {
     struct snapshot *snapshot = &builder->live->snapshot;
@@ -312,6 +306,7 @@ static void add_workload(struct builder *builder, struct cache_workload *workloa
     *out = (struct snapshot_workload){
         .name = arena_printf(builder->arena, "%s%s", workload->name, suffix),
         .project = project,
+        .person = person_of(builder, workload, project),
         .created_ms = workload->created_ms,
         .priority = workload->priority,
         .preemptible = workload->preemptible,
@@ -332,7 +327,7 @@ static void add_workload(struct builder *builder, struct cache_workload *workloa
     add_pods(builder, workload, index, suffix);
     out->pod_count = (uint32_t)(snapshot->pod_count - out->first_pod);
     if (!has_pools)
-        gate_pods(builder, workload, out);
+        gate_without_pools(workload, out, builder->pods, builder->arena);
     gang_build(builder->cache->world, workload, builder->live->pods + out->first_pod, builder->arena, out,
                builder->pods + out->first_pod);
     const struct placement *placement = workload->pods[0]->placement;
@@ -426,6 +421,7 @@ void snapshot_build(struct cache *cache, int64_t now_ms, struct arena *arena, st
     size_t count = world->rows.pool_count ? choose_workloads(&builder, drafts) : 0;
     for (size_t i = 0; i < count; i++)
         add_workload(&builder, drafts[i].workload, drafts[i].project, drafts[i].suffix);
+    gate_beyond_waiting(world, builder.workloads, snapshot->workload_count, builder.pods, arena);
     snapshot->workloads = builder.workloads;
     snapshot->pods = builder.pods;
 }

@@ -321,6 +321,9 @@ static void build_org(struct world *world)
             .created_ms = row->created_ms,
             .preempt_min_run_time_ms = time_or_none(row->preempt_min_runtime_ms),
             .reclaim_min_run_time_ms = time_or_none(row->reclaim_min_runtime_ms),
+            .person_gpu_limit_milli = row->person_gpu_milli < 0 ? QUANTITY_UNLIMITED : row->person_gpu_milli,
+            .person_workload_limit =
+                row->person_workloads < 0 ? SNAPSHOT_COUNT_UNLIMITED : (uint32_t)row->person_workloads,
             .queues = queues + i * pool_count,
         };
     }

@@ -195,6 +195,8 @@ REFUSED = [
         400,
         "reclaimMinRuntimeSeconds",
     ),
+    ("a bound on people below nothing", {"schedulingRules": {"maxGpusPerPerson": -1}}, 400, "maxGpusPerPerson"),
+    ("half a workload", {"schedulingRules": {"maxWorkloadsPerPerson": 0.5}}, 400, "maxWorkloadsPerPerson"),
     ("a protection as text", {"schedulingRules": {"reclaimMinRuntimeSeconds": "1h"}}, 400, "reclaimMinRuntimeSeconds"),
     ("an underscore", {"name": "team_c"}, 400, "name"),
     ("a dash at the end", {"name": "team-"}, 400, "name"),

@@ -21,8 +21,10 @@ FIELDS = [
             "trainingJobMaxIdleDurationSeconds",
             "preemptMinRuntimeSeconds",
             "reclaimMinRuntimeSeconds",
+            "maxWorkloadsPerPerson",
         )
     ],
+    *[("schedulingRules", {rule: 0.5}, {rule: 60}) for rule in ("maxGpusPerPerson", "maxWaitingGpusPerPerson")],
 ]
 # of one node pool's resources: as PATCH takes them, one after the other
 AMOUNTS = [

@@ -52,9 +52,13 @@ export function PoolOrder({ word, pools, value, error, onValue }: OrderProps) {
 }
 
 const hintOf = (rule: Rule, above: unknown) =>
-  !rule.protects
-    ? "Stopped after this: 30m, 4h, 1d12h"
-    : `So long after its start; 30m, 4h, 0 for none${above && rule.key === "reclaimMinRuntimeSeconds" ? ". Against other departments the department's counts" : ""}`;
+  rule.kind === "bound"
+    ? "What goes beyond waits"
+    : rule.kind === "limit"
+      ? "Stopped after this: 30m, 4h, 1d12h"
+      : `So long after its start; 30m, 4h, 0 for none${above && rule.key === "reclaimMinRuntimeSeconds" ? ". Against other departments the department's counts" : ""}`;
+
+const START = { limit: "1d", protection: "30m", bound: "4" };
 
 interface RulesProps extends Fields {
   /** The department, whose limits bind too. */
@@ -67,7 +71,7 @@ export function SchedulingRules({ values, field, set, above, pools }: RulesProps
     unused = RULES.filter(r => !used.includes(r));
   const inherited = inheritedInWords(values, above, pools);
   const add = (rule: Rule) => {
-    set(rulePath(rule), rule.protects ? "30m" : "1d");
+    set(rulePath(rule), START[rule.kind]);
     requestAnimationFrame(() =>
       requestAnimationFrame(() =>
         (document.getElementById(`f-${rulePath(rule)}`) as HTMLInputElement | null)?.select(),
@@ -77,7 +81,7 @@ export function SchedulingRules({ values, field, set, above, pools }: RulesProps
   return (
     <Section
       title="Scheduling rules"
-      help="When work is stopped, and how long it can't be. They count for what starts after the change."
+      help="When work is stopped, and how long it can't be: for what starts after the change. What each person may have: at once."
     >
       {used.map(rule => (
         <div class="f rule" key={rule.key}>

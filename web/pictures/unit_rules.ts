@@ -6,7 +6,10 @@ type RuleKey = keyof NonNullable<Rules>;
 export interface Rule {
   key: RuleKey;
   label: string;
-  protects?: boolean;
+  /** How long work may last, how long it is safe, or how much each person may have. */
+  kind: "limit" | "protection" | "bound";
+  /** Of a bound: what it counts. */
+  unit?: "GPU" | "workload";
 }
 type Values = Record<string, unknown>;
 /** What projects and departments say beside their quota. */
@@ -20,16 +23,21 @@ interface SaidUnit extends Said {
 }
 type Pools = Pick<Nodepool, "name" | "schedulingConfiguration">[];
 
-// key: the API's field; label: in a form and in lists. protects: how long work is safe, else how long it may last.
+// key: the API's field; label: in a form and in lists.
 export const RULES: Rule[] = [
-  { key: "trainingJobMaxIdleDurationSeconds", label: "Training: idle GPUs" },
-  { key: "interactiveJobPreemptIdleDurationSeconds", label: "Preemptible workspace: idle GPUs" },
-  { key: "interactiveJobMaxIdleDurationSeconds", label: "Non-preemptible workspace: idle GPUs" },
-  { key: "trainingJobTimeLimitSeconds", label: "Training: time limit" },
-  { key: "interactiveJobTimeLimitSeconds", label: "Workspace: time limit" },
-  { key: "preemptMinRuntimeSeconds", label: "Not stopped for the same project", protects: true },
-  { key: "reclaimMinRuntimeSeconds", label: "Not stopped for other projects", protects: true },
+  { key: "trainingJobMaxIdleDurationSeconds", label: "Training: idle GPUs", kind: "limit" },
+  { key: "interactiveJobPreemptIdleDurationSeconds", label: "Preemptible workspace: idle GPUs", kind: "limit" },
+  { key: "interactiveJobMaxIdleDurationSeconds", label: "Non-preemptible workspace: idle GPUs", kind: "limit" },
+  { key: "trainingJobTimeLimitSeconds", label: "Training: time limit", kind: "limit" },
+  { key: "interactiveJobTimeLimitSeconds", label: "Workspace: time limit", kind: "limit" },
+  { key: "preemptMinRuntimeSeconds", label: "Not stopped for the same project", kind: "protection" },
+  { key: "reclaimMinRuntimeSeconds", label: "Not stopped for other projects", kind: "protection" },
+  { key: "maxGpusPerPerson", label: "Each person: GPUs at once", kind: "bound", unit: "GPU" },
+  { key: "maxWorkloadsPerPerson", label: "Each person: running workloads", kind: "bound", unit: "workload" },
+  { key: "maxWaitingGpusPerPerson", label: "Each person: GPUs waited for", kind: "bound", unit: "GPU" },
 ];
+/** Of these the project's counts, where it has one; of limits the stricter. */
+const isNearest = (rule: Rule) => rule.kind !== "limit";
 export const rulePath = (rule: Rule) => `rule-${rule.key}`;
 
 // 93600 -> "1d2h"; "0" for nothing.
@@ -48,20 +56,32 @@ export function goText(seconds: number) {
   return text || "0";
 }
 
-// A form's values: rule-KEY is a duration as typed, or null where the rule isn't there.
+// A form's values: rule-KEY is a duration or a number as typed, or null where the rule isn't there.
 export const valuesOfRules = (rules?: Rules) =>
-  Object.fromEntries(RULES.map(r => [rulePath(r), Number.isFinite(rules?.[r.key]) ? goText(rules![r.key]!) : null]));
+  Object.fromEntries(
+    RULES.map(r => [
+      rulePath(r),
+      !Number.isFinite(rules?.[r.key]) ? null : r.unit ? String(rules![r.key]) : goText(rules![r.key]!),
+    ]),
+  );
+
+// What is wrong with it as typed; "" for nothing.
+function fault(rule: Rule, text: string) {
+  if (rule.unit === "GPU") return /^\d+(\.\d{1,3})?$/.test(text) ? "" : "A number of GPUs such as 4 or 0.5.";
+  if (rule.unit === "workload") return /^\d+$/.test(text) ? "" : "A whole number such as 3.";
+  const seconds = text === "" ? null : goSeconds(text);
+  if (rule.kind === "protection")
+    return Number.isInteger(seconds) ? "" : "A duration such as 30m, 4h or 1d12h; 0 for none.";
+  return Number.isInteger(seconds) && seconds! >= 1 ? "" : "A duration such as 30m, 4h or 1d12h, more than 0.";
+}
 
 export function checkRules(v: Values) {
   const wrong: Record<string, string> = {};
   for (const r of RULES) {
     const text = v[rulePath(r)];
     if (text === null || text === undefined) continue;
-    const seconds = String(text).trim() === "" ? null : goSeconds(String(text));
-    if (seconds === null || !Number.isInteger(seconds) || (!r.protects && seconds < 1))
-      wrong[rulePath(r)] = r.protects
-        ? "A duration such as 30m, 4h or 1d12h; 0 for none."
-        : "A duration such as 30m, 4h or 1d12h, more than 0.";
+    const said = fault(r, String(text).trim());
+    if (said) wrong[rulePath(r)] = said;
   }
   return wrong;
 }
@@ -70,20 +90,19 @@ export const rulesOf = (v: Values): NonNullable<Rules> =>
   Object.fromEntries(
     RULES.filter(r => v[rulePath(r)] !== null && v[rulePath(r)] !== undefined).map(r => [
       r.key,
-      goSeconds(String(v[rulePath(r)])),
+      r.unit ? Number(v[rulePath(r)]) : goSeconds(String(v[rulePath(r)])),
     ]),
   );
 
-const said = (rule: Rule, seconds: number) =>
-  !rule.protects
-    ? `at most ${duration(seconds)}`
-    : seconds
-      ? `for ${duration(seconds)} after its start`
-      : "no protection";
+function said(rule: Rule, value: number) {
+  if (rule.unit) return `at most ${value} ${rule.unit}${value === 1 ? "" : "s"}`;
+  if (rule.kind === "limit") return `at most ${duration(value)}`;
+  return value ? `for ${duration(value)} after its start` : "no protection";
+}
 
 // [label, words] of the rules that are set.
 export const rulesInWords = (rules?: Rules): [string, string][] =>
-  RULES.filter(r => Number.isFinite(rules?.[r.key]) && (r.protects || rules![r.key])).map(r => [
+  RULES.filter(r => Number.isFinite(rules?.[r.key]) && (isNearest(r) || rules![r.key])).map(r => [
     r.label,
     said(r, rules![r.key]!),
   ]);
@@ -96,17 +115,19 @@ const ofPools = (pools: Pools) =>
     .map(([name, seconds]) => `${duration(seconds)} in ${name}`)
     .join(", ");
 
-// What counts beside a form's own rules. The stricter limit counts; of minimum run times the nearest: the department's only
-// where the form says nothing, and the node pool's where the department doesn't either.
+// What counts beside a form's own rules. The stricter limit counts; of the others the nearest: the department's only where
+// the form says nothing, and for minimum run times the node pool's where the department doesn't either.
 export function inheritedInWords(v: Values, above: Said | null | undefined, pools: Pools) {
   const theirs = above?.schedulingRules,
     text = (list: [string, string][]) => list.map(([label, words]) => `${label}: ${words}`).join("; ");
-  const limits = rulesInWords(theirs).filter(([label]) => !RULES.find(r => r.label === label)!.protects),
-    nearest: [string, string][] = RULES.filter(r => r.protects && v[rulePath(r)] === null).map(r => [
+  const limits = rulesInWords(theirs).filter(([label]) => !isNearest(RULES.find(r => r.label === label)!)),
+    nearest: [string, string][] = RULES.filter(r => isNearest(r) && v[rulePath(r)] === null).map(r => [
       r.label,
       Number.isFinite(theirs?.[r.key])
         ? `${said(r, theirs![r.key]!)} (department)`
-        : ofPools(pools) && `${ofPools(pools)} (node pool)`,
+        : r.kind === "protection" && ofPools(pools)
+          ? `${ofPools(pools)} (node pool)`
+          : "",
     ]);
   const inherited = nearest.filter(([, words]) => words);
   return [
@@ -166,7 +187,7 @@ export function unitInWords(unit: SaidUnit, ruled: Pools = []): [string, string]
     ...pools,
     ...RULES.flatMap((r): [string, string][] => {
       const [row] = rulesInWords({ [r.key]: schedulingRules?.[r.key] });
-      if (!row) return r.protects && byPool ? [[r.label, `${byPool}, as the node pool says`]] : [];
+      if (!row) return r.kind === "protection" && byPool ? [[r.label, `${byPool}, as the node pool says`]] : [];
       return [
         schedulingRules![r.key] === unit.schedulingRules?.[r.key] ? row : [row[0], `${row[1]}, as its department says`],
       ];

@@ -132,6 +132,15 @@ test("rules are durations, and only those that are set are sent", () => {
   assert.deepEqual(checkUnitRules({ "rule-reclaimMinRuntimeSeconds": "0", "rule-trainingJobTimeLimitSeconds": "1d12h" }), {});
 });
 
+test("bounds on people are numbers, and the nearest counts", () => {
+  const bounds = { maxGpusPerPerson: 0.5, maxWorkloadsPerPerson: 1 };
+  assert.deepEqual(rulesOf(valuesOfRules(bounds)), bounds);
+  for (const [key, texts] of [["maxGpusPerPerson", ["", "-1", "1h", "0.0001", "1e3"]], ["maxWorkloadsPerPerson", ["", "1.5", "x"]]]) for (const text of texts) assert.ok(checkUnitRules({ [`rule-${key}`]: text })[`rule-${key}`], `${key} ${text}`);
+  assert.deepEqual(checkUnitRules({ "rule-maxGpusPerPerson": "0", "rule-maxWorkloadsPerPerson": "12" }), {});
+  assert.deepEqual(unitInWords({ schedulingRules: bounds }), [["Each person: GPUs at once", "at most 0.5 GPUs"], ["Each person: running workloads", "at most 1 workload"]]);
+  assert.deepEqual(inheritedInWords(valuesOfRules({ maxGpusPerPerson: 2 }), { schedulingRules: bounds }, []), ["Inherited until it is said here: Each person: running workloads: at most 1 workload (department)."]);
+});
+
 test("node types: a list of its own, else the department's", () => {
   assert.deepEqual(nodeTypesOf({ "types-training": ["a100"], "types-workspace": [] }, { names: { a100: "A100 40 GB" } }), { training: ["a100"], names: { a100: "A100 40 GB" } });
   assert.deepEqual(nodeTypesOf({ "types-training": [], "types-workspace": [] }, { names: {} }), {});
