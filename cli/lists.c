@@ -323,6 +323,21 @@ int run_get_resources(struct cli *cli, struct error *err)
     return 0;
 }
 
+// What each person may have, its own or the department's word.
+static void print_bounds(const json_t *project)
+{
+    static const char *const BOUNDS[][2] = {
+        {"maxGpusPerPerson", "GPUs Of Each Person"},
+        {"maxWorkloadsPerPerson", "Running Workloads Of Each Person"},
+        {"maxWaitingGpusPerPerson", "Waiting GPUs Of Each Person"},
+    };
+    const json_t *rules = cli_at(project, "effective.schedulingRules");
+    for (size_t i = 0; i < sizeof(BOUNDS) / sizeof(BOUNDS[0]); i++)
+        if (json_is_number(json_object_get(rules, BOUNDS[i][0])))
+            printf("%s: at most %g\n", BOUNDS[i][1], cli_number(rules, BOUNDS[i][0]));
+    puts("");
+}
+
 int run_describe_project(struct cli *cli, struct error *err)
 {
     const char *name;
@@ -332,10 +347,11 @@ int run_describe_project(struct cli *cli, struct error *err)
     if (cli_output(cli) != OUTPUT_TABLE) {
         cli_print(cli, project);
     } else {
-        printf("Name: %s\nID: %s\nDepartment: %s\nNamespace: %s\nStatus: %s\nGPU Quota: %s\nAllocated GPUs: %s\n\n",
-               name, cli_text(project, "id"), cli_text(project, "parent.name"), cli_text(project, "status.namespace"),
+        printf("Name: %s\nID: %s\nDepartment: %s\nNamespace: %s\nStatus: %s\nGPU Quota: %s\nAllocated GPUs: %s\n", name,
+               cli_text(project, "id"), cli_text(project, "parent.name"), cli_text(project, "status.namespace"),
                cli_text(project, "status.phase"), cli_amount(cli, cli_number(project, "totalResources.gpuQuota")),
                cli_amount(cli, cli_number(project, "status.quotaStatus.allocated.gpu")));
+        print_bounds(project);
         print_resources(cli, project);
     }
     json_decref(project);

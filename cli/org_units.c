@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/what_if.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,47 @@ static int set_quota(struct cli *cli, json_t *resources, struct error *err)
     return 0;
 }
 
+// What each person may have: the flag, and the scheduling rule that it sets.
+static const struct {
+    const char *flag, *rule;
+} BOUNDS[] = {{"max-gpus-per-person", "maxGpusPerPerson"},
+              {"max-workloads-per-person", "maxWorkloadsPerPerson"},
+              {"max-waiting-gpus-per-person", "maxWaitingGpusPerPerson"}};
+
+static bool sets_bounds(const struct cli *cli)
+{
+    bool sets = false;
+    for (size_t i = 0; i < sizeof(BOUNDS) / sizeof(BOUNDS[0]); i++)
+        sets = sets || flag_is_set(&cli->arguments, BOUNDS[i].flag);
+    return sets;
+}
+
+// In the unit's scheduling rules; `none` takes one away.
+static int set_bounds(struct cli *cli, json_t *unit, struct error *err)
+{
+    json_t *rules = json_object_get(unit, "schedulingRules");
+    if (!sets_bounds(cli))
+        return 0;
+    if (!json_is_object(rules)) {
+        rules = json_object();
+        json_object_set_new(unit, "schedulingRules", rules);
+    }
+    for (size_t i = 0; i < sizeof(BOUNDS) / sizeof(BOUNDS[0]); i++) {
+        const char *text = flag_text(&cli->arguments, BOUNDS[i].flag);
+        if (text && strcmp(text, "none") == 0) {
+            json_object_del(rules, BOUNDS[i].rule);
+        } else if (text) {
+            char *end;
+            double most = strtod(text, &end);
+            if (end == text || *end || !(most >= 0))
+                return error_set(err, ERROR_INVALID, "--%s: %s is neither a number nor none", BOUNDS[i].flag, text);
+            bool is_whole = most == floor(most) && most < 1e9;
+            json_object_set_new(rules, BOUNDS[i].rule, is_whole ? json_integer((json_int_t)most) : json_real(most));
+        }
+    }
+    return 0;
+}
+
 // The one cluster's id.
 static int find_cluster(struct cli *cli, const char **out_id, struct error *err)
 {
@@ -105,7 +147,7 @@ static int make_body(struct cli *cli, const struct unit *unit, const char *name,
         json_object_set(body, "parentId", json_object_get(parent, "id"));
         json_decref(parent);
     }
-    return set_quota(cli, resources, err);
+    return set_bounds(cli, body, err) < 0 ? -1 : set_quota(cli, resources, err);
 }
 
 static const json_t *gpu_in(const json_t *list, const char *pool)
@@ -252,16 +294,33 @@ static int ask_what_if(struct cli *cli, const struct unit *unit, const json_t *e
     return 0;
 }
 
+// Quotas alone, or with rules the whole of what a change replaces.
+static int send_change(struct cli *cli, const struct unit *unit, const json_t *entry, struct error *err)
+{
+    static const char *const KEPT[] = {"name",      "description",      "parentId",        "resources",
+                                       "nodeTypes", "defaultNodePools", "schedulingRules", "enforceRunaiScheduler"};
+    const char *path = arena_printf(&cli->arena, "/api/v1/org-unit/%s/%s", unit->key, cli_text(entry, "id"));
+    if (!sets_bounds(cli))
+        return client_call(&cli->client, "PUT", arena_printf(&cli->arena, "%s/resources", path),
+                           json_object_get(entry, "resources"), NULL, err);
+    json_t *body = json_object();
+    for (size_t i = 0; i < sizeof(KEPT) / sizeof(KEPT[0]); i++)
+        if (json_object_get(entry, KEPT[i]))
+            json_object_set(body, KEPT[i], json_object_get(entry, KEPT[i]));
+    int rc = client_call(&cli->client, "PUT", path, body, NULL, err);
+    json_decref(body);
+    return rc;
+}
+
 static int send_quota(struct cli *cli, const struct unit *unit, const char *name, json_t *entry, double added,
                       struct error *err)
 {
     struct lack lack = {0};
     if (unit == &PROJECT)
         lack = find_lack(cli, cli_text(entry, "parent.name"), added);
-    const char *path = arena_printf(&cli->arena, "/api/v1/org-unit/%s/%s/resources", unit->key, cli_text(entry, "id"));
     int rc = see_to_department(cli, &lack, err);
     if (rc == 0)
-        rc = client_call(&cli->client, "PUT", path, json_object_get(entry, "resources"), NULL, err);
+        rc = send_change(cli, unit, entry, err);
     if (rc == 0)
         printf("%s %s updated successfully\n", unit->what, name);
     leave_department(cli, &lack, name, rc == 0);
@@ -274,12 +333,18 @@ static int update(struct cli *cli, const struct unit *unit, struct error *err)
     json_t *entry;
     if (cli_name(cli, &name, err) < 0)
         return -1;
-    if (!flag_is_set(&cli->arguments, "gpu-quota"))
-        return error_set(err, ERROR_INVALID, "nothing to change: --gpu-quota N [--node-pool POOL]");
+    bool sets_quota = flag_is_set(&cli->arguments, "gpu-quota");
+    if (!sets_quota && !sets_bounds(cli))
+        return error_set(err, ERROR_INVALID,
+                         "nothing to change: --gpu-quota N [--node-pool POOL] or --max-gpus-per-person N");
+    if (flag_is_set(&cli->arguments, "what-if") && sets_bounds(cli))
+        return error_set(err, ERROR_INVALID, "--what-if answers for --gpu-quota alone");
     if (find_unit(cli, unit, name, &entry, err) < 0)
         return -1;
     double before = quota_of(cli, entry);
     int rc = set_quota(cli, json_object_get(entry, "resources"), err);
+    if (rc == 0)
+        rc = set_bounds(cli, entry, err);
     if (rc == 0)
         rc = flag_is_set(&cli->arguments, "what-if")
                  ? ask_what_if(cli, unit, entry, err)

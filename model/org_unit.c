@@ -214,7 +214,7 @@ static void write_effective_rules(const char *own_json, const char *inherited_js
         bool takes_mine = mine && (!theirs || SCHEDULING_RULES[i].is_nearest ||
                                    json_integer_value(mine) < json_integer_value(theirs));
         if (mine || theirs)
-            json_int(json, key, json_integer_value(takes_mine ? mine : theirs));
+            json_number(json, key, json_number_value(takes_mine ? mine : theirs));
     }
     json_end_object(json);
     json_decref(own);

@@ -5,6 +5,10 @@
 static const struct flag QUOTA_FLAGS[] = {
     {"gpu-quota", NULL, 0, FLAG_TEXT, "N", "its quota of GPUs, in thousandths at the finest"},
     {"node-pool", NULL, 0, FLAG_TEXT, "POOL", "in this node pool (default: default)"},
+    {"max-gpus-per-person", NULL, 0, FLAG_TEXT, "N", "each person's workloads hold at most N GPUs at once; none: any"},
+    {"max-workloads-per-person", NULL, 0, FLAG_TEXT, "N", "each person has at most N workloads running; none: any"},
+    {"max-waiting-gpus-per-person", NULL, 0, FLAG_TEXT, "N",
+     "each person's work joins the queue for at most N GPUs; none: any"},
     {0},
 };
 
@@ -114,12 +118,12 @@ const struct command CLUSTER_COMMANDS[] = {
     {"project create", run_project_create, NEEDS_SERVER, NULL, WITH_PROJECT, false,
      "NAME [--department D] [--gpu-quota N]", "make a project"},
     {"project update", run_project_update, NEEDS_SERVER, NULL, WITH_PROJECT_QUOTA, false,
-     "NAME --gpu-quota N [--what-if]", "change its quota in a node pool"},
+     "NAME --gpu-quota N [--what-if]", "change its quota in a node pool, or what each person may have"},
     {"project delete", run_project_delete, NEEDS_SERVER, NULL, NULL, false, "NAME", "delete it and its workloads"},
     {"department create", run_department_create, NEEDS_SERVER, NULL, WITH_UNIT, false, "NAME [--gpu-quota N]",
      "make a department"},
     {"department update", run_department_update, NEEDS_SERVER, NULL, WITH_QUOTA, false,
-     "NAME --gpu-quota N [--what-if]", "change its quota in a node pool"},
+     "NAME --gpu-quota N [--what-if]", "change its quota in a node pool, or what each person may have"},
     {"department delete", run_department_delete, NEEDS_SERVER, NULL, WITH_PROJECTS, false, "NAME [--with-projects]",
      "delete it"},
     {"department list", run_department_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "departments, quota and use"},

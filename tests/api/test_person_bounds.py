@@ -96,8 +96,8 @@ def test_a_bound_that_is_raised_lets_go(server, ann):
 
 def test_a_departments_bound_holds_in_each_of_its_projects(server, ann):
     set_rules(server, "departments", "research", {"maxGpusPerPerson": 1})
-    assert set_rules(server, "projects", "team-b", {"maxGpusPerPerson": 2})["effective"]["schedulingRules"] == {
-        "maxGpusPerPerson": 2
+    assert set_rules(server, "projects", "team-b", {"maxGpusPerPerson": 2.5})["effective"]["schedulingRules"] == {
+        "maxGpusPerPerson": 2.5
     }
     server.wait_phase(server.submit("a1", "team-a"), "Running")
     held = server.submit("a2", "team-a")

@@ -124,3 +124,31 @@ def test_a_first_quota_in_a_pool_says_what_its_department_lacks(make_server, fol
     assert quota("departments", "lab") == 9
     client.server.request("PUT", "/v1/k8s/setting", {"key": "departments", "value": False})
     assert said("update", "b", "--gpu-quota", "8").stderr == "", "departments play no role"
+
+
+def rules_of(client, kind, name):
+    return client.server.get(f"/api/v1/org-unit/{kind}", filterBy=f"name=={name}").json[kind][0]["schedulingRules"]
+
+
+def test_what_each_person_may_have_is_set_and_taken_away(client):
+    client.run("project", "create", "seg", "--max-gpus-per-person", "1.5", "--description", "maps")
+    client.run("project", "update", "seg", "--max-workloads-per-person", "3", "--gpu-quota", "2")
+    assert rules_of(client, "projects", "seg") == {"maxGpusPerPerson": 1.5, "maxWorkloadsPerPerson": 3}
+    assert quota_of(client, "projects", "seg") == 2
+    (project,) = client.server.get("/api/v1/org-unit/projects", filterBy="name==seg").json["projects"]
+    assert project["description"] == "maps", "what is not named stays"
+    client.run("department", "update", "default", "--max-waiting-gpus-per-person", "8")
+    said = client.run("describe", "project", "seg")
+    assert "GPUs Of Each Person: at most 1.5\nRunning Workloads Of Each Person: at most 3\n" in said, said
+    assert "Waiting GPUs Of Each Person: at most 8\n" in said, "the department's"
+    client.run("project", "update", "seg", "--max-gpus-per-person", "none", "--max-workloads-per-person", "none")
+    assert not rules_of(client, "projects", "seg")
+
+
+def test_a_bound_that_is_no_number_is_named(client):
+    for words, named in [
+        (["--max-gpus-per-person", "few"], "few is neither a number nor none"),
+        (["--max-workloads-per-person", "0.5"], "maxWorkloadsPerPerson"),
+        (["--max-gpus-per-person", "1", "--what-if"], "--what-if answers for --gpu-quota alone"),
+    ]:
+        assert named in client.run("project", "update", "team-a", *words, status=1)
