@@ -308,7 +308,8 @@ def test_a_pod_whose_row_waits_for_a_place_is_taken_up_as_it_runs(server):
     put_back(server)
     server.start()
     server.wait_phase(waits, "Running")
-    assert pod_of(server, waits) == pod and supervisors_of(server) == before and strays(server) == []
+    server.wait_for("the list without it", lambda: strays(server) == [])
+    assert pod_of(server, waits) == pod and supervisors_of(server) == before
     assert "blocker" in server.get("/api/v1/workloads").body.decode()
 
 
