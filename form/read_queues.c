@@ -3,6 +3,7 @@
 #include "form/reader.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 // target: the amount of one resource in the first of three struct amounts, as in struct queue_amounts.
@@ -143,6 +144,7 @@ static const struct field PROJECT_FIELDS[] = {
     {"reclaimMinRuntimeSeconds", read_seconds, offsetof(struct snapshot_project, reclaim_min_run_time_ms), FIELD_NULL},
     {"maxGpusPerPerson", read_gpus, offsetof(struct snapshot_project, person_gpu_limit_milli), FIELD_READS_NULL},
     {"maxWorkloadsPerPerson", read_count, offsetof(struct snapshot_project, person_workload_limit), FIELD_NULL},
+    {"fairAmongPeople", read_bool, offsetof(struct snapshot_project, is_fair_among_people), FIELD_NULL},
 };
 
 static int read_project(struct reader *reader, const struct place *place, void *target, struct error *err)
@@ -187,6 +189,65 @@ int read_queues(struct reader *reader, const struct place *document, struct erro
         names_sort(reader, &projects, items, snapshot->project_count, sizeof(struct snapshot_project), err) < 0)
         return -1;
     snapshot->projects = items;
+    return 0;
+}
+
+struct past_use { // of a person
+    const char *name;
+    uint32_t project;
+    int64_t gpu_hours_milli;
+};
+
+static int read_gpu_hours(struct reader *reader, const struct place *place, void *target, struct error *err)
+{
+    (void)reader;
+    return read_rounded(place, 1000, READER_GPU_HOURS_MAXIMUM * 1000, target, err);
+}
+
+static int read_past_use(struct reader *reader, const struct place *place, void *target, struct error *err)
+{
+    static const struct field FIELDS[] = {
+        {"name", read_name, offsetof(struct past_use, name), FIELD_REQUIRED},
+        {"project", NULL, 0, FIELD_REQUIRED},
+        {"gpuHours", read_gpu_hours, offsetof(struct past_use, gpu_hours_milli), 0},
+    };
+    struct past_use *use = target;
+    struct place project = place_member(place, "project");
+    if (fields_read(reader, place, FIELDS, READER_COUNT_OF(FIELDS), use, err) < 0)
+        return -1;
+    return names_resolve(&project, "project", reader->snapshot->projects, reader->snapshot->project_count,
+                         sizeof(struct snapshot_project), &use->project, err);
+}
+
+static int compare_uses(const void *a, const void *b)
+{
+    const struct past_use *left = a, *right = b;
+    if (left->project != right->project)
+        return left->project < right->project ? -1 : 1;
+    return strcmp(left->name, right->name);
+}
+
+int read_people(struct reader *reader, const struct place *document, struct error *err)
+{
+    const struct snapshot *snapshot = reader->snapshot;
+    struct place list = place_member(document, "people");
+    void *items;
+    size_t count;
+    if (fields_read_list(reader, &list, sizeof(struct past_use), read_past_use, &items, &count, err) < 0)
+        return -1;
+    struct past_use *uses = items;
+    struct snapshot_person *people = arena_array(reader->arena, count, sizeof(*people));
+    if (count > 1)
+        qsort(uses, count, sizeof(*uses), compare_uses);
+    for (size_t i = 0; i < count; i++) {
+        // read_queues made the array in this reader's arena.
+        struct snapshot_project *project = &((struct snapshot_project *)snapshot->projects)[uses[i].project];
+        if (i > 0 && compare_uses(&uses[i - 1], &uses[i]) == 0)
+            return place_error(&list, err, "duplicate: \"%s\" of project \"%s\"", uses[i].name, project->name);
+        people[i] = (struct snapshot_person){uses[i].name, uses[i].gpu_hours_milli};
+        if (project->person_count++ == 0)
+            project->people = &people[i];
+    }
     return 0;
 }
 

@@ -29,6 +29,7 @@ int read_nodes(struct reader *reader, const struct place *document, struct error
 int read_topologies(struct reader *reader, const struct place *document, struct error *err);
 int read_queues(struct reader *reader, const struct place *document, struct error *err);
 int read_usage(struct reader *reader, const struct place *document, struct error *err);
+int read_people(struct reader *reader, const struct place *document, struct error *err); // what they have used
 int read_workloads(struct reader *reader, const struct place *document, struct error *err);
 
 // Amounts of {"nvidia.com/mig-1g.10gb": 1} (migInstances) and {"example.com/nic": 1} (extended) of a node or pod.

@@ -17,6 +17,7 @@ struct arena;
 #define READER_ALL_GPUS_MAXIMUM UINT64_C(16777216) // devices of all nodes
 #define READER_EXTENDED_MAXIMUM INT64_C(1000000)
 #define READER_WEIGHT_MAXIMUM INT64_C(1000000000)
+#define READER_GPU_HOURS_MAXIMUM INT64_C(1000000000000)
 #define READER_RATIO_MAXIMUM INT64_C(1000000)   // of kValue and usage
 #define READER_QUEUES_MAXIMUM UINT64_C(4000000) // projects or departments, in every node pool
 

@@ -27,6 +27,7 @@ static const struct field DOCUMENT_FIELDS[] = {
     {"projects", NULL, 0, 0},
     {"workloads", NULL, 0, 0},
     {"usage", NULL, 0, 0},
+    {"people", NULL, 0, 0},
     {"searchTurns", NULL, 0, 0},
     {"searchCycle", NULL, 0, 0},
 };
@@ -44,7 +45,7 @@ int snapshot_read_json(const struct json_t *value, struct arena *arena, struct s
     read_extended_names(&reader, &document);
     if (read_nodes(&reader, &document, err) < 0 || read_topologies(&reader, &document, err) < 0 ||
         read_queues(&reader, &document, err) < 0 || read_usage(&reader, &document, err) < 0 ||
-        read_workloads(&reader, &document, err) < 0)
+        read_people(&reader, &document, err) < 0 || read_workloads(&reader, &document, err) < 0)
         return -1;
     *out_snapshot = snapshot;
     return 0;

@@ -165,6 +165,7 @@ void snapshot_write_rules(struct json_writer *json, const struct snapshot *snaps
     write_node_pools(json, snapshot);
     write_topologies(json, snapshot);
     write_usage(json, snapshot);
+    write_people(json, snapshot);
 }
 
 void snapshot_write(struct json_writer *json, const struct snapshot *snapshot)

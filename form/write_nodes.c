@@ -160,6 +160,8 @@ void write_project(struct json_writer *json, const struct snapshot *snapshot, si
         json_milli(json, "maxGpusPerPerson", project->person_gpu_limit_milli);
     if (project->person_workload_limit != SNAPSHOT_COUNT_UNLIMITED)
         json_int(json, "maxWorkloadsPerPerson", project->person_workload_limit);
+    if (project->is_fair_among_people)
+        json_bool(json, "fairAmongPeople", true);
     write_resources(json, snapshot, project->queues);
     json_end_object(json);
 }
@@ -190,4 +192,26 @@ void write_usage(struct json_writer *json, const struct snapshot *snapshot)
     for (size_t i = 0; i < snapshot->department_count; i++)
         write_usage_of(json, snapshot, "department", snapshot->departments[i].name, snapshot->departments[i].queues);
     json_end_array(json);
+}
+
+void write_people(struct json_writer *json, const struct snapshot *snapshot)
+{
+    bool is_open = false;
+    for (size_t i = 0; i < snapshot->project_count; i++) {
+        const struct snapshot_project *project = &snapshot->projects[i];
+        for (size_t k = 0; k < project->person_count; k++) {
+            if (!is_open) {
+                json_key(json, "people");
+                json_begin_array(json);
+                is_open = true;
+            }
+            json_begin_object(json);
+            json_text(json, "project", project->name);
+            json_text(json, "name", project->people[k].name);
+            json_milli(json, "gpuHours", project->people[k].use_gpu_hours_milli);
+            json_end_object(json);
+        }
+    }
+    if (is_open)
+        json_end_array(json);
 }

@@ -7,6 +7,7 @@ struct json_writer;
 // Each writes a key of the document ...
 void write_topologies(struct json_writer *json, const struct snapshot *snapshot);
 void write_usage(struct json_writer *json, const struct snapshot *snapshot);
+void write_people(struct json_writer *json, const struct snapshot *snapshot); // where they have used something
 // ... or an entry of a list.
 void write_node(struct json_writer *json, const struct snapshot *snapshot, size_t index);
 void write_department(struct json_writer *json, const struct snapshot *snapshot, size_t index);

@@ -65,6 +65,14 @@ static int check_queue(const struct snapshot_queue *queue, const char *kind, con
     return 0;
 }
 
+static int check_people(const struct snapshot_project *project, struct error *err)
+{
+    for (size_t i = 0; i < project->person_count; i++)
+        if (project->people[i].use_gpu_hours_milli < 0)
+            return error_set(err, ERROR_INVALID, "project %s: an amount of a person is out of range", project->name);
+    return check_names("people", project->people, project->person_count, sizeof(*project->people), err);
+}
+
 static int check_queues(const struct snapshot *snapshot, struct error *err)
 {
     for (size_t i = 0; i < snapshot->department_count; i++) {
@@ -80,6 +88,8 @@ static int check_queues(const struct snapshot *snapshot, struct error *err)
             return error_set(err, ERROR_INVALID, "project %s: no such department", project->name);
         if (project->person_gpu_limit_milli < 0)
             return error_set(err, ERROR_INVALID, "project %s: an amount is out of range", project->name);
+        if (check_people(project, err) < 0)
+            return -1;
         for (size_t p = 0; p < snapshot->node_pool_count; p++) {
             if (check_queue(&project->queues[p], "project", project->name, err) < 0)
                 return -1;

@@ -167,14 +167,23 @@ struct snapshot_department {
     const struct snapshot_queue *queues; // one per node pool, in the order of snapshot.node_pools
 };
 
+// What a person has used of a project in the past.
+struct snapshot_person {
+    const char *name;
+    int64_t use_gpu_hours_milli; // thousandths of a GPU, held for an hour; what is long ago counts less
+};
+
 struct snapshot_project {
     const char *name;
     uint32_t department;
     int64_t created_ms;
     int64_t preempt_min_run_time_ms; // SNAPSHOT_TIME_NONE: not set here
     int64_t reclaim_min_run_time_ms;
-    int64_t person_gpu_limit_milli;      // what one person may hold in all node pools; QUANTITY_UNLIMITED: any
-    uint32_t person_workload_limit;      // how many of one person's may hold something; SNAPSHOT_COUNT_UNLIMITED: any
+    int64_t person_gpu_limit_milli;       // what one person may hold in all node pools; QUANTITY_UNLIMITED: any
+    uint32_t person_workload_limit;       // how many of one person's may hold something; SNAPSHOT_COUNT_UNLIMITED: any
+    bool is_fair_among_people;            // inside one priority who has used least goes first
+    const struct snapshot_person *people; // those who have used some of it, by name
+    size_t person_count;
     const struct snapshot_queue *queues; // one per node pool, in the order of snapshot.node_pools
 };
 
@@ -204,7 +213,7 @@ enum pod_affinity {
 struct snapshot_workload {
     const char *name;
     uint32_t project;
-    const char *person; // who submitted it, for the project's bounds on each; NULL: nobody, who has none
+    const char *person; // who submitted it, for what the project says of people; NULL: nobody
     int64_t created_ms;
     int64_t priority; // higher first; any integer
     bool preemptible;

@@ -5,6 +5,7 @@
 #include "scheduler/pod_status.h"
 #include "scheduler/state/node.h"
 #include "scheduler/state/queue.h"
+#include "scheduler/state/wording.h"
 
 #include <inttypes.h>
 
@@ -60,10 +61,23 @@ static int compare_name(const struct workload *a, const struct workload *b)
     return compare_numbers(a->index, b->index);
 }
 
+static int compare_turn(const struct workload *a, const struct workload *b)
+{
+    return compare_numbers(a->turn, b->turn);
+}
+
 static const char *word_priority(struct arena *arena, const struct workload *a, const struct workload *b)
 {
     return arena_printf(arena, "Its priority is %" PRId64 ", the next workload's is %" PRId64, a->spec->priority,
                         b->spec->priority);
+}
+
+static const char *word_turn(struct arena *arena, const struct workload *a, const struct workload *b)
+{
+    return arena_printf(arena,
+                        "Its submitter comes to %s GPU hours, the next one's to %s: past use, and an hour of what they "
+                        "hold and of what of theirs comes first",
+                        wording_number(arena, RESOURCE_GPU, a->turn), wording_number(arena, RESOURCE_GPU, b->turn));
 }
 
 static const char *word_elastic_state(struct arena *arena, const struct workload *a, const struct workload *b)
@@ -96,6 +110,7 @@ struct workload_rule {
 // Who of a project is served next. The first rule that tells a and b apart decides.
 static const struct workload_rule WORKLOAD_RULES[] = {
     {"higher priority first", compare_priority, word_priority},
+    {"fair among people: who has used least first", compare_turn, word_turn},
     {"below its minimum before at its minimum before above", compare_elastic_state, word_elastic_state},
     {"older first", compare_age, word_age},
     {"name, to break every tie", compare_name, word_name},
@@ -104,6 +119,7 @@ static const struct workload_rule WORKLOAD_RULES[] = {
 // Who of a project gives way first is the last of this order: the same rules on what is left of a workload.
 static const struct workload_rule VICTIM_RULES[] = {
     {"higher priority stays", compare_priority, NULL},
+    {"fair among people: who has used least stays", compare_turn, NULL},
     {"what is left below its minimum stays before at its minimum before above", compare_elastic_rest, NULL},
     {"older stays", compare_age, NULL},
     {"name, to break every tie", compare_name, NULL},

@@ -248,13 +248,16 @@ static void set_held(struct cycle *cycle, struct reservation *reservation, bool 
 }
 
 // Who may use what is reserved: the gang; who is gone before it starts; who goes before it in the same project by its
-// priority; and who takes what it deserves, where the gang would go beyond.
+// priority or its person's turn; and who takes what it deserves, where the gang would go beyond.
 static bool may_use(struct cycle *cycle, const struct pool *pool, struct workload *workload)
 {
     const struct reservation *reservation = pool->reservation;
     const struct snapshot_workload *spec = workload->spec, *gang = reservation->gang->spec;
     int64_t end;
-    if (workload == reservation->gang || (spec->project == gang->project && spec->priority > gang->priority))
+    if (workload == reservation->gang ||
+        (spec->project == gang->project &&
+         (spec->priority > gang->priority ||
+          (spec->priority == gang->priority && workload->turn < reservation->gang->turn))))
         return true;
     if (spec->max_run_ms > 0 && reservation->start_ms != SNAPSHOT_TIME_NONE &&
         !__builtin_add_overflow(cycle->snapshot->now_ms, spec->max_run_ms, &end) && end <= reservation->start_ms)

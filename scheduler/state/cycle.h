@@ -176,7 +176,8 @@ enum search_state {
 
 struct workload {
     const struct snapshot_workload *spec;
-    struct person *person; // who submitted it, where the project bounds each; NULL: nobody is bound
+    struct person *person; // who submitted it, where the project says something of people; NULL: it says nothing
+    int64_t turn;          // of a project that is fair among people: who has least goes first; else 0
     uint32_t index;
     struct group *groups;
     uint32_t group_count;

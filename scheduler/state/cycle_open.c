@@ -410,6 +410,7 @@ int cycle_open_with(const struct snapshot *snapshot, struct arena *arena, struct
     build_workloads(cycle);
     people_find(cycle);
     set_up_pods(cycle);
+    people_take_turns(cycle);
     *out_cycle = cycle;
     return 0;
 }

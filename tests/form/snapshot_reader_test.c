@@ -137,6 +137,13 @@ static const struct bad_case CASES[] = {
     {"usage/0/name", "'q'", "usage[0].name: no project \"q\""},
     {"usage/0/gpu", "-0.1", "usage[0].gpu: at least 0, got -0.1"},
     {"usage", "[{'name': 'p', 'nodePool': 'big'}, {'name': 'p', 'nodePool': 'big'}]", "usage[1]: duplicate: the usage of this queue in this node pool"},
+    {"projects/0/maxGpusPerPerson", "-1", "projects[0].maxGpusPerPerson: at least 0, got -1"},
+    {"projects/0/maxWorkloadsPerPerson", "0.5", "projects[0].maxWorkloadsPerPerson: a whole number, got 0.5"},
+    {"projects/0/fairAmongPeople", "1", "projects[0].fairAmongPeople: true or false, got 1"},
+    {"people", "[{'project': 'q', 'name': 'ann'}]", "people[0].project: no project \"q\""},
+    {"people", "[{'project': 'p', 'name': ''}]", "people[0].name: may not be empty"},
+    {"people", "[{'project': 'p', 'name': 'ann', 'gpuHours': -1}]", "people[0].gpuHours: at least 0, got -1"},
+    {"people", "[{'project': 'p', 'name': 'ann'}, {'project': 'p', 'name': 'ann'}]", "people: duplicate: \"ann\" of project \"p\""},
     // workloads
     {"workloads/0/name", NULL, "workloads[0].name: missing"},
     {"workloads/1/name", "'w'", "workloads[1].name: duplicate name \"w\""},

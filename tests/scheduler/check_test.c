@@ -60,6 +60,10 @@ ROW(negative_deserved, s->department_queue->deserved.of[RESOURCE_GPU] = -1)
 ROW(negative_limit, s->project_queue->limit.of[RESOURCE_CPU] = -1)
 ROW(negative_weight, s->project_queue->over_quota_weight_milli.of[RESOURCE_MEMORY] = -1)
 ROW(negative_usage, s->project_queue->usage_micro.of[RESOURCE_GPU] = -1)
+ROW(negative_bound, s->project->person_gpu_limit_milli = -1)
+static const struct snapshot_person LESS_THAN_NOTHING[] = {{"ann", -1}}, OUT_OF_ORDER[] = {{"bob", 1}, {"ann", 1}};
+ROW(negative_use, (s->project->people = LESS_THAN_NOTHING, s->project->person_count = 1))
+ROW(people_out_of_order, (s->project->people = OUT_OF_ORDER, s->project->person_count = 2))
 ROW(project_without_department, s->project->department = 1)
 ROW(no_such_project, s->workloads[0].project = 1)
 ROW(pods_beyond_the_end, s->workloads[1].pod_count = 2)
@@ -112,6 +116,9 @@ static const struct {
     {"a limit below nothing", negative_limit, "project p: an amount"},
     {"a negative weight", negative_weight, "project p: an amount"},
     {"negative usage", negative_usage, "project p: an amount"},
+    {"a bound on people below nothing", negative_bound, "project p: an amount"},
+    {"a person who used less than nothing", negative_use, "project p: an amount of a person"},
+    {"people out of order", people_out_of_order, "people[1]: ann stands behind bob"},
     {"a project in no department", project_without_department, "project p: no such department"},
     {"a workload of no project", no_such_project, "workload a: no such project"},
     {"pods beyond the end", pods_beyond_the_end, "workload b: its pods are out of range"},

@@ -1,4 +1,4 @@
-"""What each person of a project may have: a row each, by docs/scheduler.md, 4.7."""
+"""What each person of a project may have, and fair turns among them: a row each, by docs/scheduler.md, 3.6 and 4.7."""
 
 import pytest
 from clusters import POOLS, cases, check_first_cycle, cluster, node, project, queue, simulate, work
@@ -167,8 +167,132 @@ FIRST_CYCLE = [
     ),
 ]
 
+FAIR = {"fairAmongPeople": True}
 
-@pytest.mark.parametrize("document, want", cases(FIRST_CYCLE))
+
+def used(name, hours, project="a"):
+    return {"project": project, "name": name, "gpuHours": hours}
+
+
+FAIR_CYCLE = [
+    (
+        "who has used less goes first, though it came later",
+        cluster(
+            [node("n0", 1)],
+            [project("a", 1, **FAIR)],
+            [work("v", "a", **ANN), work("w", "a", age=1, **BOB)],
+            people=[used("ann", 2), used("bob", 1)],
+        ),
+        {"v-0": PENDING, "w-0": ("Binding", "n0")},
+    ),
+    (
+        "switched off past use says nothing",
+        cluster(
+            [node("n0", 1)],
+            [project("a", 1)],
+            [work("v", "a", **ANN), work("w", "a", age=1, **BOB)],
+            people=[used("ann", 2), used("bob", 1)],
+        ),
+        {"v-0": ("Binding", "n0"), "w-0": PENDING},
+    ),
+    (
+        "a higher priority still goes first",
+        cluster(
+            [node("n0", 1)],
+            [project("a", 1, **FAIR)],
+            [work("v", "a", priority=60, **ANN), work("w", "a", age=1, **BOB)],
+            people=[used("ann", 2)],
+        ),
+        {"v-0": ("Binding", "n0"), "w-0": PENDING},
+    ),
+    (
+        "what waits of a person comes in turns with others'",
+        cluster(
+            [node("n0", 4)],
+            [project("a", 4, **FAIR)],
+            [
+                *(work(f"v{i}", "a", age=i, **ANN) for i in range(4)),
+                *(work(f"w{i}", "a", age=9, **BOB) for i in range(4)),
+            ],
+        ),
+        {
+            **{f"v{i}-0": ("Binding", "n0") if i < 2 else PENDING for i in range(4)},
+            **{f"w{i}-0": ("Binding", "n0") if i < 2 else PENDING for i in range(4)},
+        },
+    ),
+    (
+        "what a person holds counts as an hour",
+        cluster(
+            [node("n0", 3)],
+            [project("a", 3, **FAIR)],
+            [work("r", "a", 2, on="n0", **ANN), work("v", "a", age=1, **ANN), work("w", "a", age=2, **BOB)],
+            people=[used("bob", 1.5)],
+        ),
+        {"v-0": PENDING, "w-0": ("Binding", "n0")},
+    ),
+    (
+        "and no longer than that",
+        cluster(
+            [node("n0", 3)],
+            [project("a", 3, **FAIR)],
+            [work("r", "a", 2, on="n0", **ANN), work("v", "a", age=1, **ANN), work("w", "a", age=2, **BOB)],
+            people=[used("bob", 2.5)],
+        ),
+        {"v-0": ("Binding", "n0"), "w-0": PENDING},
+    ),
+    (
+        "use of another project says nothing",
+        cluster(
+            [node("n0", 1)],
+            [project("a", 1, **FAIR), project("b", 0, **FAIR)],
+            [work("v", "a", **ANN), work("w", "a", age=1, **BOB)],
+            people=[used("ann", 2, "b")],
+        ),
+        {"v-0": ("Binding", "n0"), "w-0": PENDING},
+    ),
+    (
+        "who has used most gives way first",
+        cluster(
+            [node("n0", 2)],
+            [project("a", 0, **FAIR), project("b", 1)],
+            [work("r", "a", on="n0", age=1, **ANN), work("s", "a", on="n0", **BOB), work("w", "b", age=2)],
+            people=[used("bob", 3)],
+        ),
+        {"r-0": RUNNING, "s-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")},
+    ),
+    (
+        "the room reserved for a gang is not used up by who comes after it in turn",
+        cluster(
+            [node("n0", 4)],
+            [project("a", 4, **FAIR)],
+            [
+                work("r", "a", 2, on="n0", **ANN),
+                work("g", "a", 4, age=2, **BOB),
+                work("v", "a", age=1, **ANN),
+            ],
+            nodePools=[{"name": "default", "reservation": True}],
+        ),
+        {"v-0": PENDING, "g-0": PENDING},
+    ),
+    (
+        "and is used by who comes before it",
+        cluster(
+            [node("n0", 4)],
+            [project("a", 4, **FAIR)],
+            [
+                work("r", "a", 2, on="n0", **ANN),
+                work("g", "a", 4, age=1, **BOB),
+                work("v", "a", age=2, **ANN),
+            ],
+            nodePools=[{"name": "default", "reservation": True}],
+            people=[used("bob", 5)],
+        ),
+        {"v-0": ("Binding", "n0"), "g-0": PENDING},
+    ),
+]
+
+
+@pytest.mark.parametrize("document, want", cases(FIRST_CYCLE + FAIR_CYCLE))
 def test_first_cycle(document, want):
     check_first_cycle(document, want)
 

@@ -45,7 +45,7 @@ class Maker:
     def __init__(self, seed):
         self.dice, self.affinity_dice = random.Random(seed), random.Random(-seed - 1)
         self.people_dice = random.Random(-2 * seed - 1)
-        self.bounds_people = self.people_dice.random() < 0.3
+        self.bounds_people, self.is_fair = (self.people_dice.random() < 0.3 for _ in range(2))
         self.kinds = self.dice.choice(
             (
                 ["whole"],
@@ -90,6 +90,7 @@ class Maker:
                 **self.queue(f"p{i}", (0, 1, 1, 2, 3, None, 0.5), (None, None, None, None, 1, 3)),
                 "department": self.one(*departments)["name"],
                 **self.bounds(),
+                **self.fairness(),
             }
             for i in range(self.dice.randint(1, 3))
         ]
@@ -120,6 +121,7 @@ class Maker:
             "nodes": nodes,
             "departments": departments,
             "projects": projects,
+            "people": self.people(projects),
             "nodePools": [
                 {"name": name, "placementStrategy": strategy, "reclaimByRank": self.by_rank}
                 for name, strategy in zip(self.pools, strategies, strict=True)
@@ -190,8 +192,23 @@ class Maker:
             "maxWorkloadsPerPerson": choose((None, None, 1, 2)),
         }
 
+    def fairness(self):
+        if not self.is_fair:
+            return {}
+        return {"fairAmongPeople": self.people_dice.random() < 0.8}
+
+    def people(self, projects):
+        return [
+            {"project": project["name"], "name": name, "gpuHours": self.people_dice.choice((0, 0.25, 1.5, 3))}
+            for project in projects
+            for name in ("bob", "ann")
+            if project.get("fairAmongPeople")
+        ]
+
     def submitter(self):
-        return {"submittedBy": self.people_dice.choice(("ann", "ann", "bob", None))} if self.bounds_people else {}
+        if not self.bounds_people and not self.is_fair:
+            return {}
+        return {"submittedBy": self.people_dice.choice(("ann", "ann", "bob", "cy", None))}
 
     def cut_up(self):
         if "instance" not in self.kinds or self.happens(0.3):

@@ -94,6 +94,19 @@ QUEUES = [
         "Its priority is 80, the next workload's is 50",
     ),
     (
+        "fair among people",
+        cluster(
+            [node("n0", 0)],
+            [project("a", 1, fairAmongPeople=True)],
+            [work("u", "a", submittedBy="ann"), work("v", "a", age=9, submittedBy="bob")],
+            people=[{"project": "a", "name": "ann", "gpuHours": 2.5}],
+        ),
+        ["v", "u"],
+        "fair among people: who has used least first",
+        "Its submitter comes to 0 GPU hours, the next one's to 2.5: past use, and an hour of what they hold and "
+        "of what of theirs comes first",
+    ),
+    (
         "age",
         cluster([node("n0", 0)], [project("a", 1)], [work("u", "a", age=9), work("v", "a")]),
         ["v", "u"],

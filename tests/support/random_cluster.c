@@ -265,9 +265,9 @@ static void make_workload(struct maker *maker, uint32_t index)
         start_workload(maker, workload);
 }
 
-// From the seed, not from the dice, as what else came later: a bound on people in every fourth cluster, of workloads in
-// some of them.
-static void bound_people(struct maker *maker, uint64_t seed)
+// From the seed, not from the dice, as what else came later: bounds on people in every fourth cluster, and projects
+// that are fair among them in as many.
+static void speak_of_people(struct maker *maker, uint64_t seed)
 {
     static const char *const PEOPLE[] = {"ann", "bob", NULL, "ann", "cy"};
     struct snapshot *snapshot = maker->snapshot;
@@ -276,6 +276,12 @@ static void bound_people(struct maker *maker, uint64_t seed)
         projects[p].person_gpu_limit_milli = (int64_t)((seed / 4 + p) % 5) * 1500;
         if ((seed / 4 + p) % 3 == 0)
             projects[p].person_workload_limit = 1 + (uint32_t)(seed / 12 + p) % 3;
+    }
+    static const struct snapshot_person USED[] = {{"ann", 2500}, {"bob", 1000}};
+    for (size_t p = 0; p < snapshot->project_count && seed % 4 == 3; p++) {
+        projects[p].is_fair_among_people = true;
+        projects[p].people = USED;
+        projects[p].person_count = (seed / 4 + p) % 3;
     }
     for (size_t i = 0; i < snapshot->workload_count; i++)
         maker->workloads[i].person = PEOPLE[(seed / 4 + i) % 5];
@@ -307,6 +313,6 @@ struct snapshot *random_cluster(uint64_t seed, struct arena *arena)
     maker.snapshot->pods = maker.pods;
     for (uint32_t i = 0; i < count; i++)
         make_workload(&maker, i);
-    bound_people(&maker, seed);
+    speak_of_people(&maker, seed);
     return maker.snapshot;
 }

@@ -182,9 +182,20 @@ static void add_usage(struct maker *maker, json_t *list, const char *kind, const
                                               0.05 * below(maker, 21), "cpu", 0.1 * below(maker, 5)));
 }
 
+// What a project says of people, and what they have used of it.
+static void add_people(json_t *project, json_t *people, unsigned index)
+{
+    set_int(project, "maxWorkloadsPerPerson", index);
+    json_object_set_new(project, "maxGpusPerPerson", index % 2 ? json_null() : json_real(index + 0.5));
+    json_object_set_new(project, "fairAmongPeople", json_boolean(index % 2 == 0));
+    for (unsigned i = 0; i < index; i++)
+        json_array_append_new(people, json_pack("{s:o, s:o, s:f}", "project", named("p", index), "name",
+                                                named("person", i), "gpuHours", 0.25 * i));
+}
+
 static void make_queues(struct maker *maker)
 {
-    json_t *departments = json_array(), *projects = json_array(), *usage = json_array();
+    json_t *departments = json_array(), *projects = json_array(), *usage = json_array(), *people = json_array();
     maker->department_count = 1 + below(maker, 3);
     maker->project_count = 1 + below(maker, 5);
     bool with_usage = one_in(maker, 3);
@@ -201,6 +212,8 @@ static void make_queues(struct maker *maker)
                                     named("d", below(maker, maker->department_count)), "createdAt",
                                     clock_text(below(maker, 3)), "resources", random_resources(maker, 8));
         set_min_times(maker, project);
+        if (with_usage) // not by dice of its own: other documents stay as they were
+            add_people(project, people, i);
         json_array_append_new(projects, project);
         if (with_usage)
             add_usage(maker, usage, "project", "p", i);
@@ -208,6 +221,7 @@ static void make_queues(struct maker *maker)
     json_object_set_new(maker->document, "departments", departments);
     json_object_set_new(maker->document, "projects", projects);
     json_object_set_new(maker->document, "usage", usage);
+    json_object_set_new(maker->document, "people", people);
 }
 
 json_t *rich_document(struct document_dice *dice)
@@ -222,6 +236,11 @@ json_t *rich_document(struct document_dice *dice)
     json_t *workloads = json_array();
     for (unsigned i = 0, count = 1 + below(&maker, 24); i < count; i++)
         make_workload(&maker, workloads, i);
+    size_t person;
+    json_t *workload;
+    json_array_foreach(workloads, person, workload)
+        if (json_array_size(json_object_get(maker.document, "people")) > 0 && person % 4 > 0)
+            json_object_set_new(workload, "submittedBy", named("person", (unsigned)person % 4));
     json_object_set_new(maker.document, "workloads", workloads);
     return maker.document;
 }

@@ -37,6 +37,8 @@ static bool goes_before(const struct workload *workload, int state, const struct
     const struct snapshot_workload *a = workload->spec, *b = unit->popped.workload->spec;
     if (a->priority != b->priority)
         return a->priority < b->priority;
+    if (workload->turn != unit->popped.workload->turn)
+        return workload->turn > unit->popped.workload->turn;
     if (state != unit->state)
         return state > unit->state;
     if (a->created_ms != b->created_ms)

@@ -67,6 +67,8 @@ class Cluster:
         self.pools = {pool["name"]: pool for pool in sorted(document["nodePools"], key=lambda pool: pool["name"])}
         self.topologies = {topology["name"]: topology["levels"] for topology in document.get("topologies", [])}
         self.projects = {q["name"]: q for q in sorted(document["projects"], key=lambda q: q["name"])}
+        people = document.get("people", [])
+        self.used = {(use["project"], use["name"]): round(use["gpuHours"] * 1000) for use in people}
         self.departments = {q["name"]: q for q in sorted(document["departments"], key=lambda q: q["name"])}
         self.workloads, self.pods = {}, {}
         for spec in sorted(document["workloads"], key=lambda w: w["name"]):
@@ -106,7 +108,7 @@ class Cluster:
         self.nodes = {name: node for name, node in self.all_nodes.items() if node["nodePool"] == pool}
         self.strategies = self.pools[pool].get("placementStrategy", {"gpu": "binpack", "cpu": "binpack"})
         memories = [self.device_memory(n) for n in self.nodes if self.nodes[n]["gpus"]]
-        self.smallest, self.largest = (min(memories), max(memories)) if memories else (100, 100)
+        self.smallest, self.largest = self.smallest_of(pool), max(memories, default=100)
         self.total = {
             "gpu": 1000 * sum(n["gpus"] + gpus_of(n.get("migInstances", {})) for n in self.nodes.values()),
             "cpu": 1000 * sum(n["cpuCores"] for n in self.nodes.values()),
@@ -118,6 +120,10 @@ class Cluster:
 
     def may_stand(self, name):
         return self.workloads[name]["home"] in (None, self.pool)
+
+    def smallest_of(self, pool):
+        nodes = [name for name, node in self.all_nodes.items() if node["nodePool"] == pool and node["gpus"]]
+        return min(map(self.device_memory, nodes), default=100)
 
     def is_turn(self, name):
         return self.may_stand(name) and self.workloads[name]["pools"][self.turn : self.turn + 1] == [self.pool]

@@ -22,6 +22,7 @@ class Scheduler(Cluster):
         self.displaced_now, self.results = set(), {}
         promised, self.promises = self.promises, []
         self.has_waited = {name for _, name in promised}
+        self.take_turns()
         self.keep_promises(promised)
         for turn in range(max(len(workload["pools"]) for workload in self.workloads.values())):
             for pool in self.pools if not self.in_doubt else ():
@@ -68,7 +69,29 @@ class Scheduler(Cluster):
             : workload["first"]
         ]
 
-    # Who is first (3.2, 3.3).
+    # Who is first (3.2, 3.3, 3.6).
+    def take_turns(self):
+        """In a project that is fair among people: what the submitter has used, and an hour of what theirs that come
+        before it hold or ask for, and of what it holds."""
+        sums = {}
+
+        def place_in_line(name):
+            workload = self.workloads[name]
+            return not self.held(name), -workload["priority"], workload["created"], name
+
+        for name in sorted(self.workloads, key=place_in_line):
+            workload = self.workloads[name]
+            project, person = self.projects[workload["project"]], workload["person"]
+            workload["turn"] = 0
+            if person is None or not project.get("fairAmongPeople"):
+                continue
+            own = workload["project"], person
+            held = sum(self.charge_in_place(pod)["gpu"] for pod in self.held(name))
+            waits = [pod for pod in self.pods_of(name) if pod.status == "Pending"]
+            workload["turn"] = sums.get(own, self.used.get(own, 0)) + held
+            memory = self.smallest_of(workload["pools"][0])
+            sums[own] = workload["turn"] + sum(self.charge(pod, memory)["gpu"] for pod in waits)
+
     def rank_workload(self, name, taken=()):
         workload = self.workloads[name]
         left = [
@@ -80,7 +103,7 @@ class Scheduler(Cluster):
             if any(count < minimum for count, minimum in left)
             else 1 + any(count > minimum for count, minimum in left)
         )
-        return -workload["priority"], state, workload["created"], name
+        return -workload["priority"], workload["turn"], state, workload["created"], name
 
     def dominant(self, queue, value):
         ratios = []
