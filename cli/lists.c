@@ -335,6 +335,8 @@ static void print_bounds(const json_t *project)
     for (size_t i = 0; i < sizeof(BOUNDS) / sizeof(BOUNDS[0]); i++)
         if (json_is_number(json_object_get(rules, BOUNDS[i][0])))
             printf("%s: at most %g\n", BOUNDS[i][1], cli_number(rules, BOUNDS[i][0]));
+    if (json_is_true(json_object_get(rules, "fairAmongPeople")))
+        puts("Fair Among People: who has used least goes first");
     puts("");
 }
 

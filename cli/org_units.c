@@ -84,12 +84,27 @@ static const struct {
               {"max-workloads-per-person", "maxWorkloadsPerPerson"},
               {"max-waiting-gpus-per-person", "maxWaitingGpusPerPerson"}};
 
+#define FAIR "fair-among-people"
+
 static bool sets_bounds(const struct cli *cli)
 {
     bool sets = false;
     for (size_t i = 0; i < sizeof(BOUNDS) / sizeof(BOUNDS[0]); i++)
         sets = sets || flag_is_set(&cli->arguments, BOUNDS[i].flag);
-    return sets;
+    return sets || flag_is_set(&cli->arguments, FAIR);
+}
+
+static int set_fairness(struct cli *cli, json_t *rules, struct error *err)
+{
+    const char *text = flag_text(&cli->arguments, FAIR);
+    if (!text)
+        return 0;
+    if (strcmp(text, "none") == 0)
+        return json_object_del(rules, "fairAmongPeople"), 0;
+    if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
+        return error_set(err, ERROR_INVALID, "--" FAIR ": %s is neither on, off nor none", text);
+    json_object_set_new(rules, "fairAmongPeople", json_boolean(strcmp(text, "on") == 0));
+    return 0;
 }
 
 // In the unit's scheduling rules; `none` takes one away.
@@ -115,7 +130,7 @@ static int set_bounds(struct cli *cli, json_t *unit, struct error *err)
             json_object_set_new(rules, BOUNDS[i].rule, is_whole ? json_integer((json_int_t)most) : json_real(most));
         }
     }
-    return 0;
+    return set_fairness(cli, rules, err);
 }
 
 // The one cluster's id.

@@ -37,9 +37,52 @@ static const char SQL_DEPARTMENTS[] = "SELECT d.id, d.name, d.created_ms," MIN_R
 static const char SQL_PROJECTS[] =
     "SELECT p.id, p.department_id, p.name, " PROJECT_NODE_POOLS
     ", p.phase, p.created_ms," MIN_RUNTIMES("p") ", " NEAREST_RULE("maxGpusPerPerson") ", " NEAREST_RULE(
-        "maxWaitingGpusPerPerson") ", " NEAREST_RULE("maxWorkloadsPerPerson") " FROM projects p JOIN departments d ON "
-                                                                              "d.id = p.department_id WHERE "
-                                                                              "p.cluster_id = ?1 ORDER BY p.name";
+        "maxWaitin"
+        "gGpusPerP"
+        "erson") ", " NEAREST_RULE("maxWorkloadsPerPerson") ", " NEAREST_RULE("fairAmongPeople") ", " NEAREST_RULE("fai"
+                                                                                                                   "rHa"
+                                                                                                                   "lfL"
+                                                                                                                   "ife"
+                                                                                                                   "Sec"
+                                                                                                                   "ond"
+                                                                                                                   "s") " FR"
+                                                                                                                        "OM "
+                                                                                                                        "pro"
+                                                                                                                        "jec"
+                                                                                                                        "ts "
+                                                                                                                        "p "
+                                                                                                                        "JOI"
+                                                                                                                        "N "
+                                                                                                                        "dep"
+                                                                                                                        "art"
+                                                                                                                        "men"
+                                                                                                                        "ts "
+                                                                                                                        "d "
+                                                                                                                        "ON "
+                                                                                                                        "d."
+                                                                                                                        "id "
+                                                                                                                        "= "
+                                                                                                                        "p."
+                                                                                                                        "dep"
+                                                                                                                        "art"
+                                                                                                                        "men"
+                                                                                                                        "t_"
+                                                                                                                        "id "
+                                                                                                                        "WHE"
+                                                                                                                        "RE "
+                                                                                                                        "p."
+                                                                                                                        "clu"
+                                                                                                                        "ste"
+                                                                                                                        "r_"
+                                                                                                                        "id "
+                                                                                                                        "= "
+                                                                                                                        "?1 "
+                                                                                                                        "ORD"
+                                                                                                                        "ER "
+                                                                                                                        "BY "
+                                                                                                                        "p."
+                                                                                                                        "nam"
+                                                                                                                        "e";
 static const char SQL_QUEUES[] =
     "SELECT q.id, q.owner_kind, q.owner_id, q.node_pool_id, q.rank, q.gpu_deserved_milli, q.gpu_limit_milli,"
     " q.cpu_deserved_milli, q.cpu_limit_milli, q.memory_deserved_bytes, q.memory_limit_bytes, q.gpu_over_quota_weight,"
@@ -95,6 +138,8 @@ static const char SQL_POD_CONTEXT[] =
     " CASE WHEN ?2 = 'master' AND master_spec_json IS NOT NULL THEN spec_json END, created_by,"
     " (SELECT number FROM project_numbers n WHERE n.project_id = workloads.project_id), machine_user FROM workloads "
     "WHERE id = ?1";
+
+static const int64_t FAIR_HALF_LIFE_MS = INT64_C(7) * 24 * 3600 * 1000; // where nobody says another
 
 typedef void (*read_row_fn)(sqlite3_stmt *stmt, struct arena *arena, void *out_row);
 
@@ -208,6 +253,8 @@ static void read_project(sqlite3_stmt *stmt, struct arena *arena, void *out_row)
         .person_gpu_milli = gpus_or_none(stmt, 8),
         .person_waiting_gpu_milli = gpus_or_none(stmt, 9),
         .person_workloads = db_column_is_null(stmt, 10) ? -1 : db_column_int(stmt, 10),
+        .is_fair_among_people = db_column_int(stmt, 11) != 0,
+        .person_half_life_ms = milliseconds_or(stmt, 12, FAIR_HALF_LIFE_MS),
     };
 }
 

@@ -74,6 +74,8 @@ struct project_row {
     int64_t person_gpu_milli;         // held at once
     int64_t person_waiting_gpu_milli; // asked for by workloads that hold nothing
     int64_t person_workloads;         // that hold something
+    bool is_fair_among_people;        // who has used least goes first
+    int64_t person_half_life_ms;      // of what they have used
     bool is_deleting;
     int64_t created_ms;
 };

@@ -39,6 +39,12 @@ static const char SQL_LIST[] = PARTS_OF(
                                                             " sum(memory_mib_ms) FROM every GROUP BY 1, 2, 3, 4, 5 "
                                                             "ORDER BY 1, 2, 3, 4, 5";
 
+static const char SQL_HELD_BY_PEOPLE[] =
+    "SELECT person, gpu_milli / 1000.0, started_ms, min(iif(ended_ms > 0, ended_ms, ?3), ?3) FROM allocations"
+    " WHERE project_id = ?1 AND gpu_milli > 0 AND person <> '' AND started_ms < ?3 AND (ended_ms = 0 OR ended_ms > ?2)"
+    " UNION ALL SELECT person, gpu_milli_ms / 86400000000.0, day_ms, min(day_ms + 86400000, ?3) FROM usage_days"
+    " WHERE project_id = ?1 AND gpu_milli_ms > 0 AND person <> '' AND day_ms < ?3 AND day_ms + 86400000 > ?2";
+
 int db_sum_allocation(struct db_conn *conn, int64_t id, struct error *err)
 {
     sqlite3_stmt *sum = NULL, *removal = NULL;
@@ -52,6 +58,25 @@ int db_sum_allocation(struct db_conn *conn, int64_t id, struct error *err)
 done:
     db_release(conn, sum);
     db_release(conn, removal);
+    return rc;
+}
+
+int db_read_held_by_people(struct db_conn *conn, int64_t project_id, int64_t since_ms, int64_t now_ms,
+                           held_by_person_fn fn, void *context, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL_HELD_BY_PEOPLE, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, project_id);
+    db_bind_int(stmt, 2, since_ms);
+    db_bind_int(stmt, 3, now_ms);
+    int rc;
+    while ((rc = db_step(conn, stmt, err)) == 1) {
+        size_t length;
+        fn(context, db_column_view(stmt, 0, &length), db_column_real(stmt, 1), db_column_int(stmt, 2),
+           db_column_int(stmt, 3));
+    }
+    db_release(conn, stmt);
     return rc;
 }
 

@@ -135,6 +135,12 @@ static const char *bound_text(const struct changes *changes, const json_t *bound
     return json_is_number(bound) ? number_text(changes, json_number_value(bound)) : "none";
 }
 
+static const char *switch_text(const struct changes *changes, const json_t *is_on)
+{
+    (void)changes;
+    return json_is_true(is_on) ? "on" : "off";
+}
+
 static void add_rules(struct changes *changes, const char *before_json, const char *after_json)
 {
     static const struct {
@@ -148,6 +154,8 @@ static void add_rules(struct changes *changes, const char *before_json, const ch
         {"trainingJobMaxIdleDurationSeconds", "idle limit of trainings", duration_text},
         {"interactiveJobPreemptIdleDurationSeconds", "idle limit of preemptible workspaces", duration_text},
         {"interactiveJobMaxIdleDurationSeconds", "idle limit of non-preemptible workspaces", duration_text},
+        {"fairAmongPeople", "fair among people", switch_text},
+        {"fairHalfLifeSeconds", "half-life of what people have used", duration_text},
         {"maxGpusPerPerson", "GPUs of each person", bound_text},
         {"maxWaitingGpusPerPerson", "waiting GPUs of each person", bound_text},
         {"maxWorkloadsPerPerson", "running workloads of each person", bound_text},

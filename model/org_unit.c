@@ -26,6 +26,8 @@ static const struct {
     {"trainingJobTimeLimitSeconds", false},
     {"preemptMinRuntimeSeconds", true},
     {"reclaimMinRuntimeSeconds", true},
+    {"fairAmongPeople", true},
+    {"fairHalfLifeSeconds", true},
     {"maxGpusPerPerson", true},
     {"maxWaitingGpusPerPerson", true},
     {"maxWorkloadsPerPerson", true},
@@ -54,7 +56,7 @@ static const char *take_rules(const json_t *body, struct arena *arena)
     json_t *kept = json_object();
     for (size_t i = 0; i < SCHEDULING_RULE_COUNT; i++) {
         json_t *value = json_object_get(rules, SCHEDULING_RULES[i].key);
-        if (json_is_number(value))
+        if (json_is_number(value) || json_is_boolean(value))
             json_object_set(kept, SCHEDULING_RULES[i].key, value);
     }
     const char *text = json_object_size(kept) ? dump(kept, arena) : NULL;
@@ -213,8 +215,11 @@ static void write_effective_rules(const char *own_json, const char *inherited_js
         const json_t *mine = json_object_get(own, key), *theirs = json_object_get(inherited, key);
         bool takes_mine = mine && (!theirs || SCHEDULING_RULES[i].is_nearest ||
                                    json_integer_value(mine) < json_integer_value(theirs));
-        if (mine || theirs)
-            json_number(json, key, json_number_value(takes_mine ? mine : theirs));
+        const json_t *value = takes_mine ? mine : theirs;
+        if (json_is_boolean(value))
+            json_bool(json, key, json_is_true(value));
+        else if (value)
+            json_number(json, key, json_number_value(value));
     }
     json_end_object(json);
     json_decref(own);

@@ -9,6 +9,8 @@ static const struct flag QUOTA_FLAGS[] = {
     {"max-workloads-per-person", NULL, 0, FLAG_TEXT, "N", "each person has at most N workloads running; none: any"},
     {"max-waiting-gpus-per-person", NULL, 0, FLAG_TEXT, "N",
      "each person's work joins the queue for at most N GPUs; none: any"},
+    {"fair-among-people", NULL, 0, FLAG_TEXT, "on|off",
+     "inside one priority who has used least goes first; none: as its department says"},
     {0},
 };
 

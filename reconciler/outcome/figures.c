@@ -321,6 +321,7 @@ static void sample_org(struct sampler *sampler, const struct cache *cache, struc
     if (sampler->usage->pool_count > 0)
         past_usage_hold(sampler->usage, world, amounts_of(projects, world->rows.project_count * pools, sampler->arena),
                         amounts_of(departments, world->rows.department_count * pools, sampler->arena), sampler->now_ms);
+    people_usage_hold(&sampler->usage->people, cache, sampler->now_ms);
     for (size_t i = 0; i < world->rows.project_count; i++) {
         sample_owner(sampler, "project", world->rows.projects[i].id, world, world->projects[i].queues,
                      projects + i * pools);

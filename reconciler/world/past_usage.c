@@ -47,11 +47,18 @@ static void done_pool(struct usage_pool *pool)
     id_map_done(&pool->tracks);
 }
 
-void past_usage_done(struct past_usage *usage)
+static void drop_pools(struct past_usage *usage)
 {
     for (size_t i = 0; i < usage->pool_count; i++)
         done_pool(&usage->pools[i]);
     free(usage->pools);
+    *usage = (struct past_usage){.people = usage->people};
+}
+
+void past_usage_done(struct past_usage *usage)
+{
+    drop_pools(usage);
+    people_usage_done(&usage->people);
     past_usage_init(usage);
 }
 
@@ -215,7 +222,7 @@ static struct usage_pool *find_pool(const struct past_usage *usage, int64_t id)
 static int take_settings(struct past_usage *usage, const struct world *world, struct db *db, int64_t now_ms,
                          struct error *err)
 {
-    struct past_usage kept = {.refreshed_ms = 0, .world = world->number};
+    struct past_usage kept = {.refreshed_ms = 0, .world = world->number, .people = usage->people};
     int rc = 0;
     kept.pools = memory_array(world->rows.pool_count + 1, sizeof(*kept.pools));
     for (size_t i = 0; i < world->rows.pool_count && rc == 0; i++) {
@@ -236,10 +243,10 @@ static int take_settings(struct past_usage *usage, const struct world *world, st
         pool->per_window = (window->duration_ms + pool->bucket_ms - 1) / pool->bucket_ms;
         rc = load_pool(pool, world, db, now_ms, err);
     }
-    past_usage_done(usage);
+    drop_pools(usage);
     *usage = kept;
     if (rc < 0)
-        past_usage_done(usage); // the next turn reads it again
+        drop_pools(usage); // the next turn reads it again
     return rc;
 }
 
@@ -328,10 +335,11 @@ int past_usage_refresh(struct past_usage *usage, const struct world *world, stru
                        bool *out_changed, struct error *err)
 {
     *out_changed = false;
-    if (usage->world != world->number && take_settings(usage, world, db, now_ms, err) < 0)
+    if (people_usage_refresh(&usage->people, world, db, now_ms, out_changed, err) < 0 ||
+        (usage->world != world->number && take_settings(usage, world, db, now_ms, err) < 0))
         return -1;
     if (usage->pool_count == 0 ||
-        (usage->refreshed_ms && now_ms < past_usage_due_ms(usage) && now_ms >= usage->refreshed_ms))
+        (usage->refreshed_ms && now_ms < usage->refreshed_ms + REFRESH_MS && now_ms >= usage->refreshed_ms))
         return 0;
     for (size_t i = 0; i < usage->pool_count; i++)
         *out_changed |= refresh_pool(&usage->pools[i], now_ms);
@@ -341,7 +349,9 @@ int past_usage_refresh(struct past_usage *usage, const struct world *world, stru
 
 int64_t past_usage_due_ms(const struct past_usage *usage)
 {
-    return usage->pool_count ? usage->refreshed_ms + REFRESH_MS : INT64_MAX;
+    int64_t people_ms = people_usage_due_ms(&usage->people);
+    int64_t pools_ms = usage->pool_count ? usage->refreshed_ms + REFRESH_MS : INT64_MAX;
+    return people_ms < pools_ms ? people_ms : pools_ms;
 }
 
 static void hold(struct usage_pool *pool, int64_t id, const struct amounts *amounts)
@@ -399,6 +409,7 @@ static void apply(const struct past_usage *usage, const struct world *world, str
 void past_usage_apply(const struct past_usage *usage, const struct world *world, struct snapshot *snapshot,
                       struct arena *arena)
 {
+    people_usage_apply(&usage->people, world, snapshot, arena);
     if (usage->pool_count == 0)
         return;
     size_t pools = snapshot->node_pool_count;

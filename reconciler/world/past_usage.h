@@ -3,9 +3,11 @@
 // the same weights, which halve with each half-life.
 //
 // The recorded time series are read once, when a pool's setting comes into force; from then on allocation and capacity
-// are added up as they change, in some five hundred buckets a window. The figures are renewed each minute.
+// are added up as they change, in some five hundred buckets a window. The figures are renewed each minute. With it goes
+// what people have used of projects that are fair among them.
 #pragma once
 #include "reconciler/world/id_map.h"
+#include "reconciler/world/people_usage.h"
 #include "reconciler/world/world.h"
 
 struct db;
@@ -18,6 +20,7 @@ struct past_usage {
     size_t pool_count;
     uint64_t world;       // number of the world whose settings these are
     int64_t refreshed_ms; // 0: never
+    struct people_usage people;
 };
 
 void past_usage_init(struct past_usage *usage);
@@ -27,7 +30,7 @@ void past_usage_done(struct past_usage *usage);
 // another than before. Reads the database only for a pool that is new here.
 int past_usage_refresh(struct past_usage *usage, const struct world *world, struct db *db, int64_t now_ms,
                        bool *out_changed, struct error *err);
-// When the figures are to be renewed; INT64_MAX where no pool asks for them.
+// When the figures are to be renewed; INT64_MAX where nobody asks for them.
 int64_t past_usage_due_ms(const struct past_usage *usage);
 // What is held from now on: project (department) i's amounts in pool p stand at [i * pool_count + p].
 void past_usage_hold(struct past_usage *usage, const struct world *world, const struct amounts *projects,

@@ -288,12 +288,13 @@ static int64_t run_time_left(const struct cache_workload *workload)
     return left_ms > 0 ? left_ms : 1;
 }
 
-// Whoever submitted it, where the project says what each may have; NULL elsewhere.
+// Whoever submitted it, where the project says something of people; NULL elsewhere.
 static const char *person_of(const struct builder *builder, const struct cache_workload *workload, uint32_t project)
 {
     const struct project_row *row = &builder->cache->world->rows.projects[project];
-    bool is_bound = row->person_gpu_milli >= 0 || row->person_waiting_gpu_milli >= 0 || row->person_workloads >= 0;
-    return is_bound && workload->created_by[0] ? arena_strdup(builder->arena, workload->created_by) : NULL;
+    bool is_asked = row->person_gpu_milli >= 0 || row->person_waiting_gpu_milli >= 0 || row->person_workloads >= 0 ||
+                    row->is_fair_among_people;
+    return is_asked && workload->created_by[0] ? arena_strdup(builder->arena, workload->created_by) : NULL;
 }
 
 static void add_workload(struct builder *builder, struct cache_workload *workload, uint32_t project, const char *suffix)

@@ -324,6 +324,7 @@ static void build_org(struct world *world)
             .person_gpu_limit_milli = row->person_gpu_milli < 0 ? QUANTITY_UNLIMITED : row->person_gpu_milli,
             .person_workload_limit =
                 row->person_workloads < 0 ? SNAPSHOT_COUNT_UNLIMITED : (uint32_t)row->person_workloads,
+            .is_fair_among_people = row->is_fair_among_people,
             .queues = queues + i * pool_count,
         };
     }

@@ -1,5 +1,5 @@
 """What each person of a project may have: set by the API for a project or a department, it makes work wait, with a
-sentence that names the bound."""
+sentence that names the bound; and fair turns among people."""
 
 import pytest
 from servers import Server
@@ -147,6 +147,26 @@ def test_what_if_knows_who_asks(server, ann):
     assert mine.status == 200, mine
     assert "its submitter holds 1 of the 1 GPU" in mine.body.decode(), mine
     assert "submitter" not in server.post("/api/v1/scheduler/what-if", draft).body.decode()
+
+
+def test_who_has_used_least_goes_first(server, ann, bob):
+    set_rules(server, "departments", "research", {"fairAmongPeople": True})
+    server.wait_phase(ann.submit("held"), "Running")
+    server.wait_phase(server.submit("filling", "team-b", 2), "Running")
+    last = ann.submit("last")
+    server.wait_phase(last, "Running")
+    first, second = ann.submit("first"), bob.submit("second")
+    for workload in (first, second):
+        server.wait_phase(workload, "Pending")
+        server.wait_for("planned", lambda w=workload: server.get(f"/api/v1/workloads/{w}/explanation").json.get("code"))
+    queue = server.get("/api/v1/scheduler/queue", nodePool="default").json["workloads"]
+    assert [entry["workload"] for entry in queue] == ["second", "first"], queue
+    assert queue[0]["rule"] == "fair among people: who has used least first"
+    assert server.delete(f"/api/v1/workloads/trainings/{last}").status == 202
+    server.wait_phase(second, "Running")
+    assert server.workload(first)["phase"] == "Pending"
+    (project,) = (p for p in server.get("/api/v1/scheduler/snapshot").json["projects"] if p["name"] == "team-a")
+    assert project["fairAmongPeople"] is True
 
 
 def test_a_change_of_a_bound_is_an_event(server):

@@ -24,6 +24,7 @@ FIELDS = [
             "maxWorkloadsPerPerson",
         )
     ],
+    ("schedulingRules", {"fairAmongPeople": True, "fairHalfLifeSeconds": 86400}, {"fairAmongPeople": False}),
     *[("schedulingRules", {rule: 0.5}, {rule: 60}) for rule in ("maxGpusPerPerson", "maxWaitingGpusPerPerson")],
 ]
 # of one node pool's resources: as PATCH takes them, one after the other

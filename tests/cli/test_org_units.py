@@ -141,6 +141,9 @@ def test_what_each_person_may_have_is_set_and_taken_away(client):
     said = client.run("describe", "project", "seg")
     assert "GPUs Of Each Person: at most 1.5\nRunning Workloads Of Each Person: at most 3\n" in said, said
     assert "Waiting GPUs Of Each Person: at most 8\n" in said, "the department's"
+    client.run("project", "update", "seg", "--fair-among-people", "on")
+    assert "Fair Among People: who has used least goes first\n" in client.run("describe", "project", "seg")
+    client.run("project", "update", "seg", "--fair-among-people", "none")
     client.run("project", "update", "seg", "--max-gpus-per-person", "none", "--max-workloads-per-person", "none")
     assert not rules_of(client, "projects", "seg")
 
@@ -149,6 +152,7 @@ def test_a_bound_that_is_no_number_is_named(client):
     for words, named in [
         (["--max-gpus-per-person", "few"], "few is neither a number nor none"),
         (["--max-workloads-per-person", "0.5"], "maxWorkloadsPerPerson"),
+        (["--fair-among-people", "yes"], "yes is neither on, off nor none"),
         (["--max-gpus-per-person", "1", "--what-if"], "--what-if answers for --gpu-quota alone"),
     ]:
         assert named in client.run("project", "update", "team-a", *words, status=1)

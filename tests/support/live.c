@@ -356,7 +356,7 @@ static int submit(struct db_conn *conn, void *context, struct error *err)
         .name = wanted->name,
         .requested_name = wanted->name,
         .project_id = project_id,
-        .created_by = "test",
+        .created_by = wanted->person ? wanted->person : "test",
         .now_ms = live->now_ms,
         .spec = &spec,
         .spec_json = arena_printf(&live->arena, "{\"image\":\"x\",\"restartPolicy\":\"%s\",\"annotations\":%s}",

@@ -53,6 +53,7 @@ void live_remove_node(struct live *live, const char *name);
 struct live_spec {
     const char *name;
     const char *project;
+    const char *person;     // who submits it; NULL: test
     int gpus;               // of a pod; default 1
     int cpu_pods;           // pods without a GPU instead
     int portion_milli;      // of one device instead

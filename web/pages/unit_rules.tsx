@@ -1,7 +1,7 @@
 // Sections of the project's and department's form: the order of node pools, scheduling rules with "+ Rule", node types.
 import { Button } from "../parts/button";
 import { ChipsField } from "../parts/chips_field";
-import { type FieldFacts, OrderField, Section, TextField } from "../parts/form";
+import { CheckField, type FieldFacts, OrderField, Section, TextField } from "../parts/form";
 import { Menu } from "../parts/menu";
 import { RULES, type Rule, type Said, TYPE_LISTS, inheritedInWords, rulePath, typesOf } from "../pictures/unit_rules";
 
@@ -51,14 +51,17 @@ export function PoolOrder({ word, pools, value, error, onValue }: OrderProps) {
   );
 }
 
+const HINTS: Partial<Record<Rule["kind"], string>> = {
+  bound: "What goes beyond waits",
+  limit: "Stopped after this: 30m, 4h, 1d12h",
+  switch: "Inside one priority who has used least goes first",
+  time: "What is so long ago counts half; 7d by itself",
+};
 const hintOf = (rule: Rule, above: unknown) =>
-  rule.kind === "bound"
-    ? "What goes beyond waits"
-    : rule.kind === "limit"
-      ? "Stopped after this: 30m, 4h, 1d12h"
-      : `So long after its start; 30m, 4h, 0 for none${above && rule.key === "reclaimMinRuntimeSeconds" ? ". Against other departments the department's counts" : ""}`;
+  HINTS[rule.kind] ??
+  `So long after its start; 30m, 4h, 0 for none${above && rule.key === "reclaimMinRuntimeSeconds" ? ". Against other departments the department's counts" : ""}`;
 
-const START = { limit: "1d", protection: "30m", bound: "4" };
+const START = { limit: "1d", protection: "30m", bound: "4", switch: true, time: "7d" };
 
 interface RulesProps extends Fields {
   /** The department, whose limits bind too. */
@@ -81,11 +84,15 @@ export function SchedulingRules({ values, field, set, above, pools }: RulesProps
   return (
     <Section
       title="Scheduling rules"
-      help="When work is stopped, and how long it can't be: for what starts after the change. What each person may have: at once."
+      help="When work is stopped, and how long it can't be: for what starts after the change. What counts for people: at once."
     >
       {used.map(rule => (
         <div class="f rule" key={rule.key}>
-          <TextField label={rule.label} {...field(rulePath(rule))} hint={hintOf(rule, above)} />
+          {rule.kind === "switch" ? (
+            <CheckField label={rule.label} {...field(rulePath(rule))} hint={hintOf(rule, above)} />
+          ) : (
+            <TextField label={rule.label} {...field(rulePath(rule))} hint={hintOf(rule, above)} />
+          )}
           <Button
             small
             kind="quiet"

@@ -6,8 +6,8 @@ type RuleKey = keyof NonNullable<Rules>;
 export interface Rule {
   key: RuleKey;
   label: string;
-  /** How long work may last, how long it is safe, or how much each person may have. */
-  kind: "limit" | "protection" | "bound";
+  /** How long work may last, how long it is safe, how much each person may have, something on or off, a time. */
+  kind: "limit" | "protection" | "bound" | "switch" | "time";
   /** Of a bound: what it counts. */
   unit?: "GPU" | "workload";
 }
@@ -32,10 +32,13 @@ export const RULES: Rule[] = [
   { key: "interactiveJobTimeLimitSeconds", label: "Workspace: time limit", kind: "limit" },
   { key: "preemptMinRuntimeSeconds", label: "Not stopped for the same project", kind: "protection" },
   { key: "reclaimMinRuntimeSeconds", label: "Not stopped for other projects", kind: "protection" },
+  { key: "fairAmongPeople", label: "Fair among people", kind: "switch" },
+  { key: "fairHalfLifeSeconds", label: "Fair among people: half-life of past use", kind: "time" },
   { key: "maxGpusPerPerson", label: "Each person: GPUs at once", kind: "bound", unit: "GPU" },
   { key: "maxWorkloadsPerPerson", label: "Each person: running workloads", kind: "bound", unit: "workload" },
   { key: "maxWaitingGpusPerPerson", label: "Each person: GPUs waited for", kind: "bound", unit: "GPU" },
 ];
+export type RuleValue = number | boolean;
 /** Of these the project's counts, where it has one; of limits the stricter. */
 const isNearest = (rule: Rule) => rule.kind !== "limit";
 export const rulePath = (rule: Rule) => `rule-${rule.key}`;
@@ -56,22 +59,29 @@ export function goText(seconds: number) {
   return text || "0";
 }
 
-// A form's values: rule-KEY is a duration or a number as typed, or null where the rule isn't there.
+const isSaid = (value: unknown): value is RuleValue => typeof value === "boolean" || Number.isFinite(value);
+const textOf = (rule: Rule, value: number) => (rule.unit ? String(value) : goText(value));
+
+// A form's values: rule-KEY is a duration or a number as typed, a switch's true or false, or null where the rule isn't
+// there.
 export const valuesOfRules = (rules?: Rules) =>
   Object.fromEntries(
     RULES.map(r => [
       rulePath(r),
-      !Number.isFinite(rules?.[r.key]) ? null : r.unit ? String(rules![r.key]) : goText(rules![r.key]!),
+      !isSaid(rules?.[r.key]) ? null : r.kind === "switch" ? rules![r.key] : textOf(r, Number(rules![r.key])),
     ]),
   );
 
 // What is wrong with it as typed; "" for nothing.
 function fault(rule: Rule, text: string) {
+  if (rule.kind === "switch") return "";
   if (rule.unit === "GPU") return /^\d+(\.\d{1,3})?$/.test(text) ? "" : "A number of GPUs such as 4 or 0.5.";
   if (rule.unit === "workload") return /^\d+$/.test(text) ? "" : "A whole number such as 3.";
   const seconds = text === "" ? null : goSeconds(text);
   if (rule.kind === "protection")
     return Number.isInteger(seconds) ? "" : "A duration such as 30m, 4h or 1d12h; 0 for none.";
+  if (rule.kind === "time")
+    return Number.isInteger(seconds) && seconds! >= 3600 && seconds! <= 31536000 ? "" : "From 1h to 365d, such as 7d.";
   return Number.isInteger(seconds) && seconds! >= 1 ? "" : "A duration such as 30m, 4h or 1d12h, more than 0.";
 }
 
@@ -86,23 +96,29 @@ export function checkRules(v: Values) {
   return wrong;
 }
 
+const valueOf = (rule: Rule, typed: unknown) =>
+  rule.kind === "switch" ? typed === true : rule.unit ? Number(typed) : goSeconds(String(typed));
+
 export const rulesOf = (v: Values): NonNullable<Rules> =>
   Object.fromEntries(
     RULES.filter(r => v[rulePath(r)] !== null && v[rulePath(r)] !== undefined).map(r => [
       r.key,
-      r.unit ? Number(v[rulePath(r)]) : goSeconds(String(v[rulePath(r)])),
+      valueOf(r, v[rulePath(r)]),
     ]),
   );
 
-function said(rule: Rule, value: number) {
+function said(rule: Rule, given: RuleValue) {
+  if (rule.kind === "switch") return given ? "who has used least goes first" : "off";
+  const value = Number(given);
   if (rule.unit) return `at most ${value} ${rule.unit}${value === 1 ? "" : "s"}`;
   if (rule.kind === "limit") return `at most ${duration(value)}`;
+  if (rule.kind === "time") return duration(value);
   return value ? `for ${duration(value)} after its start` : "no protection";
 }
 
 // [label, words] of the rules that are set.
 export const rulesInWords = (rules?: Rules): [string, string][] =>
-  RULES.filter(r => Number.isFinite(rules?.[r.key]) && (isNearest(r) || rules![r.key])).map(r => [
+  RULES.filter(r => isSaid(rules?.[r.key]) && (isNearest(r) || rules![r.key])).map(r => [
     r.label,
     said(r, rules![r.key]!),
   ]);
@@ -123,7 +139,7 @@ export function inheritedInWords(v: Values, above: Said | null | undefined, pool
   const limits = rulesInWords(theirs).filter(([label]) => !isNearest(RULES.find(r => r.label === label)!)),
     nearest: [string, string][] = RULES.filter(r => isNearest(r) && v[rulePath(r)] === null).map(r => [
       r.label,
-      Number.isFinite(theirs?.[r.key])
+      isSaid(theirs?.[r.key])
         ? `${said(r, theirs![r.key]!)} (department)`
         : r.kind === "protection" && ofPools(pools)
           ? `${ofPools(pools)} (node pool)`

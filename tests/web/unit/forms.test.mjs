@@ -132,6 +132,15 @@ test("rules are durations, and only those that are set are sent", () => {
   assert.deepEqual(checkUnitRules({ "rule-reclaimMinRuntimeSeconds": "0", "rule-trainingJobTimeLimitSeconds": "1d12h" }), {});
 });
 
+test("fairness is a switch with a half-life", () => {
+  const fair = { fairAmongPeople: true, fairHalfLifeSeconds: 86400 };
+  assert.deepEqual(rulesOf(valuesOfRules(fair)), fair);
+  assert.deepEqual(rulesOf(valuesOfRules({ fairAmongPeople: false })), { fairAmongPeople: false });
+  assert.equal(valuesOfRules({})["rule-fairAmongPeople"], null);
+  for (const text of ["", "30m", "400d"]) assert.ok(checkUnitRules({ "rule-fairHalfLifeSeconds": text })["rule-fairHalfLifeSeconds"], text);
+  assert.deepEqual(unitInWords({ schedulingRules: fair }), [["Fair among people", "who has used least goes first"], ["Fair among people: half-life of past use", "1 day"]]);
+});
+
 test("bounds on people are numbers, and the nearest counts", () => {
   const bounds = { maxGpusPerPerson: 0.5, maxWorkloadsPerPerson: 1 };
   assert.deepEqual(rulesOf(valuesOfRules(bounds)), bounds);
