@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "scheduler/pod_status.h"
 #include "scheduler/state/node.h"
-#include "scheduler/state/queue.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,12 +88,18 @@ static int compare_in_line(const void *a, const void *b)
     return order ? order : compare_numbers(left->index, right->index);
 }
 
+static int64_t add_up(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
 // GPUs of the pods that are held, by their nodes, or of those that wait, by the smallest device of its first node pool.
 static int64_t sum_gpu_milli(const struct cycle *cycle, const struct workload *workload, bool are_held)
 {
     const struct snapshot_workload *spec = workload->spec;
     int64_t smallest_mib = cycle->pools[spec->node_pools[0]].smallest_gpu_memory_mib;
-    struct amounts sum = {{0}};
+    int64_t sum = 0;
     for (uint32_t i = 0; i < spec->pod_count; i++) {
         const struct pod *pod = &cycle->pods[spec->first_pod + i];
         int64_t memory_mib = smallest_mib;
@@ -102,15 +107,9 @@ static int64_t sum_gpu_milli(const struct cycle *cycle, const struct workload *w
             continue;
         if (are_held)
             memory_mib = cycle->nodes[pod->state.place.node].gpu_memory_mib;
-        sum = amounts_add_asked(sum, request_amounts(&pod->request, memory_mib));
+        sum = add_up(sum, request_amounts(&pod->request, memory_mib).of[RESOURCE_GPU]);
     }
-    return sum.of[RESOURCE_GPU];
-}
-
-static int64_t add_up(int64_t a, int64_t b)
-{
-    int64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+    return sum;
 }
 
 void people_take_turns(struct cycle *cycle)
