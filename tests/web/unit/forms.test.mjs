@@ -138,7 +138,7 @@ test("fairness is a switch with a half-life", () => {
   assert.deepEqual(rulesOf(valuesOfRules({ fairAmongPeople: false })), { fairAmongPeople: false });
   assert.equal(valuesOfRules({})["rule-fairAmongPeople"], null);
   for (const text of ["", "30m", "400d"]) assert.ok(checkUnitRules({ "rule-fairHalfLifeSeconds": text })["rule-fairHalfLifeSeconds"], text);
-  assert.deepEqual(unitInWords({ schedulingRules: fair }), [["Fair among people", "who has used least goes first"], ["Fair among people: half-life of past use", "1 day"]]);
+  assert.deepEqual(unitInWords({ schedulingRules: fair }), [["Fair among people", "who has used least goes first"], ["Fair among people: half-life of past use", "1 d"]]);
 });
 
 test("bounds on people are numbers, and the nearest counts", () => {
