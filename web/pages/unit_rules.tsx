@@ -84,7 +84,7 @@ export function SchedulingRules({ values, field, set, above, pools }: RulesProps
   return (
     <Section
       title="Scheduling rules"
-      help="When work is stopped, and how long it can't be: for what starts after the change. What counts for people: at once."
+      help="When work is stopped, and how long it can't be: for what starts after the change. Rules for people count at once."
     >
       {used.map(rule => (
         <div class="f rule" key={rule.key}>
