@@ -157,7 +157,9 @@ def test_what_a_neighbour_does_changes_no_answer(walk):
         """Without what grows by itself with time, what all machines of a pool do together, measured at times, and when
         the scheduler decided last."""
         told = {(c.name, n): walk.send(*asked[n], c.token) for c in callers for n in READS}
-        itself = re.compile(rb'"\w*Seconds":[\d.]+|"used":(?:[\d.]+|{[^}]*})|"(?:decidedAt|planningSince)":(?:null|"[^"]*")')
+        itself = re.compile(
+            rb'"\w*Seconds":[\d.]+|"used":(?:[\d.]+|{[^}]*})|"(?:decidedAt|planningSince)":(?:null|"[^"]*")'
+        )
         return {key: (a.status, itself.sub(b"", a.body)) for key, a in told.items()}
 
     first, second = answers(), answers()

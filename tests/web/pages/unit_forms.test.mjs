@@ -26,7 +26,7 @@ const inPool = (of, pool) => of.resources.find(r => r.nodePool.name === pool);
 async function addRule(label, value) {
   await button("Rule").click();
   await page.getByRole("menuitem", { name: label, exact: true }).click();
-  await page.getByLabel(label, { exact: true }).fill(value);
+  if (value) await page.getByLabel(label, { exact: true }).fill(value);
 }
 async function addPool(name) {
   await button("Node pool").click();
@@ -88,6 +88,11 @@ test("a project has all of it, and a namespace", async () => {
   await addRule("Workspace: time limit", "8h");
   await addRule("Not stopped for the same project", "10m");
   await addRule("Not stopped for other projects", "0");
+  await addRule("Fair among people");
+  await addRule("Fair among people: half-life of past use", "3d");
+  await addRule("Each person: GPUs at once", "64.5");
+  await addRule("Each person: running workloads", "40");
+  await addRule("Each person: GPUs waited for", "80");
   assert.equal(await button("Rule").count(), 0, "each rule is there once");
   await addType("Trainings", "h100-sxm", "gb200");
   await addType("Workspaces", "a100-pcie");
@@ -99,7 +104,7 @@ test("a project has all of it, and a namespace", async () => {
   const { gpu, cpu, memory, rank } = inPool(made, "h100");
   assert.deepEqual([gpu, cpu.deserved, memory.deserved, memory.units, rank], [{ deserved: 2, limit: 6, overQuotaWeight: 3 }, 16000, 64000, "MB", "High"]);
   assert.deepEqual([inPool(made, "a100").gpu.limit, inPool(made, "default").gpu.limit], [0, null]);
-  assert.deepEqual(made.schedulingRules, { trainingJobMaxIdleDurationSeconds: 1800, interactiveJobPreemptIdleDurationSeconds: 3600, interactiveJobMaxIdleDurationSeconds: 7200, trainingJobTimeLimitSeconds: 129600, interactiveJobTimeLimitSeconds: 28800, preemptMinRuntimeSeconds: 600, reclaimMinRuntimeSeconds: 0 });
+  assert.deepEqual(made.schedulingRules, { trainingJobMaxIdleDurationSeconds: 1800, interactiveJobPreemptIdleDurationSeconds: 3600, interactiveJobMaxIdleDurationSeconds: 7200, trainingJobTimeLimitSeconds: 129600, interactiveJobTimeLimitSeconds: 28800, preemptMinRuntimeSeconds: 600, reclaimMinRuntimeSeconds: 0, fairAmongPeople: true, fairHalfLifeSeconds: 259200, maxGpusPerPerson: 64.5, maxWorkloadsPerPerson: 40, maxWaitingGpusPerPerson: 80 });
   assert.deepEqual(made.nodeTypes, { training: ["h100-sxm", "gb200"], workspace: ["a100-pcie"] });
   await page.getByRole("tab", { name: "Rules", exact: true }).click();
   await page.waitForSelector("dd:has-text('default, h100')");
