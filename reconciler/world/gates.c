@@ -1,5 +1,6 @@
 #include "reconciler/world/gates.h"
 
+#include "base/compare.h"
 #include "base/quantity.h"
 #include "scheduler/pod_status.h"
 
@@ -26,11 +27,6 @@ void gate_without_pools(const struct cache_workload *workload, struct snapshot_w
                       text, count == 1 ? "is" : "are"));
 }
 
-static int compare_numbers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static bool is_of_one_person(const struct snapshot_workload *a, const struct snapshot_workload *b)
 {
     return a->project == b->project && strcmp(a->person, b->person) == 0;
@@ -50,11 +46,9 @@ static int compare_waiting(const void *a, const void *b)
 
 static bool holds_something(const struct snapshot_workload *workload, const struct snapshot_pod *pods)
 {
-    for (uint32_t i = 0; i < workload->pod_count; i++) {
-        enum snapshot_pod_status status = pods[workload->first_pod + i].status;
-        if (status == SNAPSHOT_POD_PIPELINED || pod_status_is_held(status))
+    for (uint32_t i = 0; i < workload->pod_count; i++)
+        if (pod_status_is_held(pods[workload->first_pod + i].status))
             return true;
-    }
     return false;
 }
 
@@ -93,10 +87,11 @@ static const char *say_beyond(int64_t waiting_milli, int64_t most_milli, const c
     char waiting[QUANTITY_TEXT_SIZE], most[QUANTITY_TEXT_SIZE];
     quantity_format_milli(waiting_milli, waiting);
     quantity_format_milli(most_milli, most);
-    return arena_printf(arena,
-                        "Its submitter has work for %s GPUs waiting before it, and each person of %s may have work for "
-                        "%s waiting; it joins the queue when that has started",
-                        waiting, project, most);
+    return arena_printf(
+        arena,
+        "Its submitter has work for %s GPUs waiting before it, and each person of project %s may have work for "
+        "%s waiting; it joins the queue when that has started",
+        waiting, project, most);
 }
 
 void gate_beyond_waiting(const struct world *world, struct snapshot_workload *workloads, size_t count,

@@ -1,6 +1,7 @@
 #include "scheduler/order/queue_order.h"
 
 #include "base/arena.h"
+#include "base/compare.h"
 #include "base/timestamp.h"
 #include "scheduler/state/queue.h"
 #include "scheduler/state/wording.h"
@@ -44,11 +45,6 @@ struct queue_key queue_key_make(const struct queue *queue, struct amounts next, 
     key.share_with = dominant_share(amounts_subtract(with, victims), key.allocatable_share, pool_total);
     key.share_without = dominant_share(queue->allocated, key.allocatable_share, pool_total);
     return key;
-}
-
-static int compare_numbers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
 }
 
 static int compare_over(const struct queue_key *a, const struct queue_key *b)

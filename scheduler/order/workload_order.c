@@ -1,6 +1,7 @@
 #include "scheduler/order/workload_order.h"
 
 #include "base/arena.h"
+#include "base/compare.h"
 #include "base/timestamp.h"
 #include "scheduler/pod_status.h"
 #include "scheduler/state/node.h"
@@ -8,11 +9,6 @@
 #include "scheduler/state/wording.h"
 
 #include <inttypes.h>
-
-static int compare_numbers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
 
 static int compare_priority(const struct workload *a, const struct workload *b)
 {

@@ -1,6 +1,8 @@
 #include "scheduler/state/people.h"
 
 #include "base/arena.h"
+#include "base/compare.h"
+#include "base/quantity.h"
 #include "scheduler/pod_status.h"
 #include "scheduler/state/node.h"
 
@@ -13,11 +15,6 @@ static bool speaks_of_people(const struct snapshot_project *project)
            project->person_workload_limit != SNAPSHOT_COUNT_UNLIMITED;
 }
 
-static int compare_numbers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int compare_people(const void *a, const void *b)
 {
     const struct snapshot_workload *left = (*(struct workload *const *)a)->spec;
@@ -25,24 +22,6 @@ static int compare_people(const void *a, const void *b)
     if (left->project != right->project)
         return left->project < right->project ? -1 : 1;
     return strcmp(left->person, right->person);
-}
-
-// Workloads whose project says something of people, and which have somebody.
-static size_t list_submitted(struct cycle *cycle, struct workload ***out_workloads)
-{
-    const struct snapshot *snapshot = cycle->snapshot;
-    struct workload **workloads = NULL;
-    size_t count = 0;
-    for (size_t i = 0; i < snapshot->workload_count; i++) {
-        const struct snapshot_workload *spec = &snapshot->workloads[i];
-        if (!spec->person || !speaks_of_people(&snapshot->projects[spec->project]))
-            continue;
-        if (!workloads)
-            workloads = arena_array(cycle->scratch, snapshot->workload_count - i, sizeof(struct workload *));
-        workloads[count++] = &cycle->workloads[i];
-    }
-    *out_workloads = workloads;
-    return count;
 }
 
 static int compare_names(const void *name, const void *person)
@@ -60,15 +39,24 @@ static int64_t find_use(const struct snapshot_project *project, const char *name
 
 void people_find(struct cycle *cycle)
 {
-    struct workload **workloads;
-    size_t count = list_submitted(cycle, &workloads);
+    const struct snapshot *snapshot = cycle->snapshot;
+    struct workload **workloads = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < snapshot->workload_count; i++) {
+        const struct snapshot_workload *spec = &snapshot->workloads[i];
+        if (!spec->person || !speaks_of_people(&snapshot->projects[spec->project]))
+            continue;
+        if (!workloads)
+            workloads = arena_array(cycle->scratch, snapshot->workload_count - i, sizeof(struct workload *));
+        workloads[count++] = &cycle->workloads[i];
+    }
     if (count == 0)
         return;
     qsort(workloads, count, sizeof(struct workload *), compare_people);
     struct person *people = arena_array(cycle->scratch, count, sizeof(*people));
     for (size_t i = 0; i < count; i++) {
         const struct snapshot_workload *spec = workloads[i]->spec;
-        const struct snapshot_project *project = &cycle->snapshot->projects[spec->project];
+        const struct snapshot_project *project = &snapshot->projects[spec->project];
         bool is_another = i == 0 || compare_people(&workloads[i - 1], &workloads[i]) != 0;
         people += i > 0 && is_another;
         if (is_another)
@@ -88,12 +76,6 @@ static int compare_in_line(const void *a, const void *b)
     return order ? order : compare_numbers(left->index, right->index);
 }
 
-static int64_t add_up(int64_t a, int64_t b)
-{
-    int64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 // GPUs of the pods that are held, by their nodes, or of those that wait, by the smallest device of its first node pool.
 static int64_t sum_gpu_milli(const struct cycle *cycle, const struct workload *workload, bool are_held)
 {
@@ -107,27 +89,32 @@ static int64_t sum_gpu_milli(const struct cycle *cycle, const struct workload *w
             continue;
         if (are_held)
             memory_mib = cycle->nodes[pod->state.place.node].gpu_memory_mib;
-        sum = add_up(sum, request_amounts(&pod->request, memory_mib).of[RESOURCE_GPU]);
+        sum = quantity_add(sum, request_amounts(&pod->request, memory_mib).of[RESOURCE_GPU]);
     }
     return sum;
 }
 
 void people_take_turns(struct cycle *cycle)
 {
-    struct workload **workloads;
-    size_t count = list_submitted(cycle, &workloads), fair = 0;
-    for (size_t i = 0; i < count; i++)
-        if (workloads[i]->person->project->is_fair_among_people)
-            workloads[fair++] = workloads[i];
-    if (fair == 0)
+    struct workload **workloads = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < cycle->snapshot->workload_count; i++) {
+        struct workload *workload = &cycle->workloads[i];
+        if (!workload->person || !workload->person->project->is_fair_among_people)
+            continue;
+        if (!workloads)
+            workloads = arena_array(cycle->scratch, cycle->snapshot->workload_count - i, sizeof(struct workload *));
+        workloads[count++] = workload;
+    }
+    if (count == 0)
         return;
-    qsort(workloads, fair, sizeof(struct workload *), compare_in_line);
+    qsort(workloads, count, sizeof(struct workload *), compare_in_line);
     int64_t before = 0;
-    for (size_t i = 0; i < fair; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct workload *workload = workloads[i];
         if (i == 0 || workloads[i - 1]->person != workload->person)
             before = workload->person->use_gpu_hours_milli;
-        workload->turn = add_up(before, sum_gpu_milli(cycle, workload, true));
-        before = add_up(workload->turn, sum_gpu_milli(cycle, workload, false));
+        workload->turn = quantity_add(before, sum_gpu_milli(cycle, workload, true));
+        before = quantity_add(workload->turn, sum_gpu_milli(cycle, workload, false));
     }
 }
