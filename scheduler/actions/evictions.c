@@ -4,6 +4,7 @@
 #include "scheduler/placing/explain.h"
 #include "scheduler/placing/reservation.h"
 #include "scheduler/state/journal.h"
+#include "scheduler/state/queue.h"
 #include "scheduler/state/unit.h"
 #include "scheduler/victims/fast/search_bounds.h"
 #include "scheduler/victims/fast/serving_order.h"
@@ -39,6 +40,12 @@ struct round {
     size_t capped_decision_count;
     bool has_capped;
 };
+
+bool evictions_submitter_refuses(struct cycle *cycle, const struct pool *pool, struct workload *workload)
+{
+    return workload->person &&
+           queue_check_person(pool, workload, unit_amounts(cycle, workload, pool->largest_gpu_memory_mib)).queue;
+}
 
 // Workloads that still hold preemptible pods in the pool; running ones and those promised a place in this cycle.
 static size_t find_candidates(struct round *round, struct workload *workload, struct amounts requested)

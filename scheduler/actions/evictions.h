@@ -35,4 +35,7 @@ struct eviction_action {
     void (*explain_nobody)(struct search *search);
 };
 
+// Whether its submitter may have no more of the project: room that others leave does not help it then.
+bool evictions_submitter_refuses(struct cycle *cycle, const struct pool *pool, struct workload *workload);
+
 void evictions_run(struct cycle *cycle, struct pool *pool, const struct eviction_action *action);

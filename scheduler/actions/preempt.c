@@ -16,10 +16,10 @@ static bool may_try(struct cycle *cycle, struct pool *pool, struct workload *wor
 {
     if (!preemption_delay_allows(cycle, pool, workload))
         return false;
-    struct amounts requested = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
-    workload->takes_own = queue_check_person(pool, workload, requested).queue != NULL;
+    workload->takes_own = evictions_submitter_refuses(cycle, pool, workload);
     if (workload->spec->preemptible)
         return true;
+    struct amounts requested = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
     return !queue_check_quota(cycle_queue(pool, workload), requested).queue;
 }
 

@@ -44,8 +44,7 @@ static bool may_try(struct cycle *cycle, struct pool *pool, struct workload *wor
 {
     if (!preemption_delay_allows(cycle, pool, workload))
         return false;
-    struct amounts requested = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
-    if (queue_check_person(pool, workload, requested).queue)
+    if (evictions_submitter_refuses(cycle, pool, workload))
         return false;
     enum resource refused = fairness_refuses(cycle, pool, workload);
     if (refused == RESOURCE_COUNT)
