@@ -258,14 +258,9 @@ static int64_t window_start(const struct usage_window *window, int64_t now_ms)
     return now_ms - (into < 0 ? into + window->duration_ms : into);
 }
 
-// The average weight of a stretch of the past: 0.5^(age / half-life), over it.
 static double weight_of(const struct usage_window *window, int64_t now_ms, int64_t from_ms, int64_t to_ms)
 {
-    if (window->half_life_ms <= 0)
-        return 1;
-    double half_life = (double)window->half_life_ms;
-    double young = exp2(-(double)(now_ms - to_ms) / half_life), old = exp2(-(double)(now_ms - from_ms) / half_life);
-    return (young - old) * half_life / (M_LN2 * (double)(to_ms - from_ms));
+    return window->half_life_ms > 0 ? half_life_weight(window->half_life_ms, now_ms, from_ms, to_ms) : 1;
 }
 
 struct bucket_weight {

@@ -29,27 +29,27 @@ struct person_use {
     int64_t shown_milli;
 };
 
-void people_usage_init(struct people_usage *usage)
-{
-    *usage = (struct people_usage){0};
-}
-
 void people_usage_done(struct people_usage *usage)
 {
     for (size_t i = 0; i < usage->count; i++)
         free(usage->people[i].name);
     free(usage->people);
     free(usage->projects);
-    people_usage_init(usage);
+    *usage = (struct people_usage){0};
+}
+
+double half_life_weight(int64_t half_life_ms, int64_t now_ms, int64_t from_ms, int64_t to_ms)
+{
+    double half_life = (double)half_life_ms;
+    double young = exp2(-(double)(now_ms - to_ms) / half_life), old = exp2(-(double)(now_ms - from_ms) / half_life);
+    return (young - old) * half_life / (M_LN2 * (double)(to_ms - from_ms));
 }
 
 double people_usage_of(double amount, int64_t from_ms, int64_t to_ms, int64_t now_ms, int64_t half_life_ms)
 {
     if (to_ms <= from_ms)
         return 0;
-    double half_life = (double)half_life_ms;
-    double young = exp2(-(double)(now_ms - to_ms) / half_life), old = exp2(-(double)(now_ms - from_ms) / half_life);
-    return amount * (young - old) * half_life / (M_LN2 * HOUR_MS);
+    return amount * half_life_weight(half_life_ms, now_ms, from_ms, to_ms) * (double)(to_ms - from_ms) / HOUR_MS;
 }
 
 // Where it is, or would be.
@@ -216,8 +216,10 @@ void people_usage_hold(struct people_usage *usage, const struct cache *cache, in
         usage->people[i].held_gpus = 0;
     for (const struct cache_pod *pod; (pod = id_map_next(&cache->pods, &position));) {
         const struct cache_workload *workload = pod->workload;
-        if (pod_status_holds_place(pod->status) && pod->gpu_allocated_milli > 0 && workload->created_by[0] &&
-            find_project(usage, workload->project_id))
+        if (!pod_status_holds_place(pod->status) || pod->gpu_allocated_milli <= 0 || !workload->created_by[0])
+            continue;
+        uint32_t project = world_project(cache->world, workload->project_id);
+        if (project != SNAPSHOT_NONE && cache->world->rows.projects[project].is_fair_among_people)
             use_of(usage, workload->project_id, workload->created_by)->held_gpus +=
                 (double)pod->gpu_allocated_milli / 1000;
     }

@@ -11,7 +11,7 @@ struct person_use;
 struct fair_project;
 
 struct people_usage {
-    struct fair_project *projects; // those that are fair, by id
+    struct fair_project *projects; // those that are fair, in the world's order
     size_t project_count;
     struct person_use *people; // by project and name
     size_t count, capacity;
@@ -19,7 +19,6 @@ struct people_usage {
     int64_t refreshed_ms; // 0: never
 };
 
-void people_usage_init(struct people_usage *usage);
 void people_usage_done(struct people_usage *usage);
 
 // Takes settings over from the world, and renews the figures where their minute is over; *out_changed is set where a
@@ -34,6 +33,8 @@ void people_usage_hold(struct people_usage *usage, const struct cache *cache, in
 void people_usage_apply(const struct people_usage *usage, const struct world *world, struct snapshot *snapshot,
                         struct arena *arena);
 
-// What an amount that is held from one time to another comes to at a later one, in amount times hours: each moment
-// counts 0.5 ^ (age / half-life).
+// The average weight of a stretch of the past at a later time: each moment counts 0.5 ^ (age / half-life).
+double half_life_weight(int64_t half_life_ms, int64_t now_ms, int64_t from_ms, int64_t to_ms);
+// What an amount that is held from one time to another comes to at a later one, in amount times hours so
+// weighted.
 double people_usage_of(double amount, int64_t from_ms, int64_t to_ms, int64_t now_ms, int64_t half_life_ms);
