@@ -38,30 +38,25 @@ static int find_unit(struct cli *cli, const struct unit *unit, const char *name,
                       unit->what, name, out, err);
 }
 
-static int read_quota(struct cli *cli, bool *out_is_set, double *out_quota, struct error *err)
+static bool read_amount(const char *text, double *out_amount)
 {
     char *end;
-    const char *text = flag_text(&cli->arguments, "gpu-quota");
-    *out_is_set = text != NULL;
-    *out_quota = text ? strtod(text, &end) : 0;
-    if (text && (end == text || *end || !(*out_quota >= 0)))
-        return error_set(err, ERROR_INVALID, "--gpu-quota: %s is not a number of GPUs", text);
-    return 0;
+    *out_amount = strtod(text, &end);
+    return end != text && !*end && isfinite(*out_amount) && *out_amount >= 0;
 }
 
 // Sets the quota of one node pool in a list of resources; what it says of others stays.
 static int set_quota(struct cli *cli, json_t *resources, struct error *err)
 {
-    const char *name = flag_text(&cli->arguments, "node-pool");
+    const char *name = flag_text(&cli->arguments, "node-pool"), *text = flag_text(&cli->arguments, "gpu-quota");
     json_t *pool, *resource, *gpu = NULL;
-    bool is_set;
     double quota;
     size_t i;
     name = name ? name : "default";
-    if (read_quota(cli, &is_set, &quota, err) < 0)
-        return -1;
-    if (!is_set)
+    if (!text)
         return 0;
+    if (!read_amount(text, &quota))
+        return error_set(err, ERROR_INVALID, "--gpu-quota: %s is not a number of GPUs", text);
     if (find_named(cli, "/api/v1/node-pools?sortBy=name", "nodepools", "node pool", name, &pool, err) < 0)
         return -1;
     json_array_foreach(resources, i, resource)
@@ -118,17 +113,18 @@ static int set_bounds(struct cli *cli, json_t *unit, struct error *err)
         json_object_set_new(unit, "schedulingRules", rules);
     }
     for (size_t i = 0; i < sizeof(BOUNDS) / sizeof(BOUNDS[0]); i++) {
+        double most;
         const char *text = flag_text(&cli->arguments, BOUNDS[i].flag);
-        if (text && strcmp(text, "none") == 0) {
+        if (!text)
+            continue;
+        if (strcmp(text, "none") == 0) {
             json_object_del(rules, BOUNDS[i].rule);
-        } else if (text) {
-            char *end;
-            double most = strtod(text, &end);
-            if (end == text || *end || !(most >= 0))
-                return error_set(err, ERROR_INVALID, "--%s: %s is neither a number nor none", BOUNDS[i].flag, text);
-            bool is_whole = most == floor(most) && most < 1e9;
-            json_object_set_new(rules, BOUNDS[i].rule, is_whole ? json_integer((json_int_t)most) : json_real(most));
+            continue;
         }
+        if (!read_amount(text, &most))
+            return error_set(err, ERROR_INVALID, "--%s: %s is neither a number nor none", BOUNDS[i].flag, text);
+        bool is_whole = most == floor(most) && most < 1e9;
+        json_object_set_new(rules, BOUNDS[i].rule, is_whole ? json_integer((json_int_t)most) : json_real(most));
     }
     return set_fairness(cli, rules, err);
 }

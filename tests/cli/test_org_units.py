@@ -151,6 +151,7 @@ def test_what_each_person_may_have_is_set_and_taken_away(client):
 def test_a_bound_that_is_no_number_is_named(client):
     for words, named in [
         (["--max-gpus-per-person", "few"], "few is neither a number nor none"),
+        (["--max-gpus-per-person", "inf"], "inf is neither a number nor none"),
         (["--max-workloads-per-person", "0.5"], "maxWorkloadsPerPerson"),
         (["--fair-among-people", "yes"], "yes is neither on, off nor none"),
         (["--max-gpus-per-person", "1", "--what-if"], "--what-if answers for --gpu-quota alone"),
