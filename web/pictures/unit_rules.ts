@@ -38,7 +38,7 @@ export const RULES: Rule[] = [
   { key: "maxWorkloadsPerPerson", label: "Each person: running workloads", kind: "bound", unit: "workload" },
   { key: "maxWaitingGpusPerPerson", label: "Each person: GPUs waited for", kind: "bound", unit: "GPU" },
 ];
-export type RuleValue = number | boolean;
+type RuleValue = number | boolean;
 /** Of these the project's counts, where it has one; of limits the stricter. */
 const isNearest = (rule: Rule) => rule.kind !== "limit";
 export const rulePath = (rule: Rule) => `rule-${rule.key}`;
