@@ -112,8 +112,8 @@ def test_what_is_waited_for_is_bounded(server, ann, bob):
     server.wait_phase(server.submit("other", "team-b", 2), "Running")
     names = {name: ann.submit(name, gpus) for name, gpus in (("one", 2), ("two", 2), ("three", 1))}
     assert wait_sentence(server, names["two"], "NotReady") == (
-        "Its submitter has work for 2 GPUs waiting before it, and each person of project team-a may have work for 3 waiting; "
-        "it joins the queue when that has started."
+        "Its submitter has work for 2 GPUs waiting before it, and each person of project team-a may have work for 3 "
+        "waiting; it joins the queue when that has started."
     )
     for name in ("one", "three"):  # what comes behind and fits joins
         code = server.wait_for(
