@@ -21,7 +21,8 @@ static const char SQL_INSERT_WORKLOAD[] =
     "sub_groups_json, "
     "completions,"
     " backoff_limit, grace_period_ms, auto_delete_ms, time_limit_ms, idle_limit_ms, time_limit_scope,"
-    " idle_limit_scope, terminate_after_preemption, gpu_request_type, gpu_requested_milli, cpu_requested_milli, "
+    " idle_limit_scope, start_at_ms, terminate_after_preemption, gpu_request_type, gpu_requested_milli, "
+    "cpu_requested_milli, "
     "memory_requested_bytes, phase, phase_updated_ms,"
     " k8s_phase_updated_ms, pods_pending, listing_json, pools_json, pool, revision)"
     " SELECT :uuid, :name, :requested_name, :type, :category, p.cluster_id, p.department_id, p.id, d.name, p.name, "
@@ -30,7 +31,7 @@ static const char SQL_INSERT_WORKLOAD[] =
     ":sub_groups_json, "
     ":completions, "
     ":backoff_limit, :grace_period_ms, :auto_delete_ms, :time_limit_ms, :idle_limit_ms, :time_limit_scope, "
-    ":idle_limit_scope, :terminate_after_preemption, "
+    ":idle_limit_scope, :start_at_ms, :terminate_after_preemption, "
     ":gpu_request_type, :gpu_milli, :cpu_milli, :memory_bytes, 'Creating', :now_ms, :now_ms,"
     " :pods_wanted, :listing_json, coalesce(json_extract('{' || :listing_json || '}', '$.requestedNodePools'), '[]'),"
     " coalesce(json_extract('{' || :listing_json || '}', '$.requestedNodePools[0]'), ''), "
@@ -91,6 +92,7 @@ static void bind_submission(sqlite3_stmt *stmt, const struct submission *submiss
     db_set_int_or_null(stmt, ":idle_limit_ms", facts.idle_limit_ms > 0, facts.idle_limit_ms);
     db_set_text(stmt, ":time_limit_scope", facts.time_limit_scope);
     db_set_text(stmt, ":idle_limit_scope", facts.idle_limit_scope);
+    db_set_int(stmt, ":start_at_ms", facts.start_at_ms);
     db_set_int(stmt, ":terminate_after_preemption", facts.terminate_after_preemption);
     db_set_text(stmt, ":gpu_request_type", spec->gpu_request_type);
     db_set_int(stmt, ":gpu_milli", spec->gpu_milli);

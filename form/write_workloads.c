@@ -231,6 +231,8 @@ static void write_past(struct json_writer *json, const struct snapshot_workload 
         json_bool(json, "deleting", true);
     if (workload->gate)
         json_text(json, "gate", workload->gate);
+    if (workload->gate_until_ms > 0)
+        write_time(json, "gateUntil", workload->gate_until_ms);
     if (workload->promise != SNAPSHOT_PROMISE_NONE)
         json_int(json, "promise", workload->promise);
 }

@@ -38,6 +38,7 @@ struct workload_spec {
     int64_t grace_period_ms;
     int64_t auto_delete_ms;
     bool is_terminated_after_preemption;
+    int64_t start_at_ms;          // joins the queue then; 0: at once
     struct serving serving;       // of an inference
     const char *gpu_request_type; // portion, memory; NULL: whole devices
     int64_t gpu_milli; // sums over pods_wanted; what an amount of GPU memory comes to is known on the node: 0 here

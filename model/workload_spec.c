@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/timestamp.h"
 #include "model/distributed_spec.h"
 #include "model/inference_spec.h"
 #include "model/pod_spec.h"
@@ -51,6 +52,18 @@ static int read_priority(const struct fields *spec, struct workload_spec *out)
     return 0;
 }
 
+// A date alone is no time: whose midnight would it be?
+static int read_start(const struct fields *spec, struct workload_spec *out)
+{
+    const char *text = NULL;
+    struct error cause = {0};
+    if (fields_text(spec, "startAt", &text) < 0)
+        return -1;
+    if (text && (!strpbrk(text, "Tt") || timestamp_parse(text, &out->start_at_ms, &cause) < 0))
+        return fields_fail(spec, "startAt", "a time such as 2026-01-31T22:00:00Z, got %.60s", text);
+    return 0;
+}
+
 static int read_life(const struct fields *spec, struct workload_spec *out)
 {
     int64_t grace = DEFAULT_GRACE_SECONDS, auto_delete = DEFAULT_AUTO_DELETE_SECONDS;
@@ -64,6 +77,8 @@ static int read_life(const struct fields *spec, struct workload_spec *out)
     out->auto_delete_ms = auto_delete * 1000;
     if (out->type == WORKLOAD_TYPE_INFERENCE) // it has none of these: it ends when it is told to
         return 0;
+    if (read_start(spec, out) < 0)
+        return -1;
     fields_set_default(spec, "backoffLimit", json_integer(out->backoff_limit));
     fields_set_default(spec, "terminationGracePeriodSeconds", json_integer(grace));
     fields_set_default(spec, "autoDeletionTimeAfterCompletionSeconds", json_integer(auto_delete));

@@ -58,6 +58,18 @@ static const char *say_never(const struct plan_workload *workload)
                : "Cannot start as asked: no node in its node pools is large enough";
 }
 
+static const char *say_end(const struct plan_explanation *end, struct arena *arena)
+{
+    char text[TIMESTAMP_SIZE];
+    timestamp_format(end->until_ms, text);
+    if (end->code == EXPLANATION_NOT_READY)
+        return arena_printf(arena, "Joins the queue at %s", text);
+    return arena_printf(arena, "%s from %s; until then it starts only if room becomes free",
+                        end->code == EXPLANATION_PREEMPTION_DELAY_NOT_ELAPSED ? "May displace others"
+                                                                              : "Protected workloads may be displaced",
+                        text);
+}
+
 struct plan_forecast plan_forecast_of(const struct plan_workload *workload, struct arena *arena)
 {
     struct plan_forecast forecast = {.kind = FORECAST_UNKNOWN, .at_ms = SNAPSHOT_TIME_NONE};
@@ -81,21 +93,8 @@ struct plan_forecast plan_forecast_of(const struct plan_workload *workload, stru
             arena_printf(arena, "Room is reserved; the last workload using it ends at %s", text)};
     }
     const struct plan_explanation *end = find_first_end(workload);
-    if (end) {
-        char text[TIMESTAMP_SIZE];
-        timestamp_format(end->until_ms, text);
-        forecast.kind = FORECAST_RULE;
-        forecast.at_ms = end->until_ms;
-        forecast.sentence =
-            end->code == EXPLANATION_PREEMPTION_DELAY_NOT_ELAPSED
-                ? arena_printf(arena, "May displace others from %s; until then it starts only if room becomes free",
-                               text)
-                : arena_printf(arena,
-                               "Protected workloads may be displaced from %s; until then it starts only if room "
-                               "becomes free",
-                               text);
-        return forecast;
-    }
+    if (end)
+        return (struct plan_forecast){FORECAST_RULE, end->until_ms, say_end(end, arena)};
     int64_t room_ms = find_first_room(workload);
     if (room_ms != SNAPSHOT_TIME_NONE) {
         char text[TIMESTAMP_SIZE];

@@ -1,7 +1,9 @@
 // Flags that are a field each, and amounts of GPUs and other resources.
 #include "base/duration.h"
 #include "base/error.h"
+#include "base/timestamp.h"
 #include "cli/command.h"
+#include "cli/submit/start_time.h"
 #include "cli/submit/submit.h"
 
 #include <math.h>
@@ -41,6 +43,7 @@ static json_t *field_value(const struct spec_field *field, const struct flag_val
     const char *text = value->texts[value->count - 1];
     double number;
     int64_t ms;
+    char time[TIMESTAMP_SIZE];
     json_t *list;
     switch (field->form) {
     case FIELD_TEXT:
@@ -64,6 +67,13 @@ static json_t *field_value(const struct spec_field *field, const struct flag_val
             return NULL;
         }
         return json_integer(ms / 1000);
+    case FIELD_START:
+        if (start_time_parse(text, timestamp_now_ms(), &ms, err) < 0) {
+            error_prefix(err, "--%s: ", field->flag);
+            return NULL;
+        }
+        timestamp_format(ms, time);
+        return json_string(time);
     case FIELD_TEXTS:
     case FIELD_NAMED:
         list = json_array();

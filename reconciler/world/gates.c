@@ -2,6 +2,7 @@
 
 #include "base/compare.h"
 #include "base/quantity.h"
+#include "base/timestamp.h"
 #include "scheduler/pod_status.h"
 
 #include <stdlib.h>
@@ -25,6 +26,18 @@ void gate_without_pools(const struct cache_workload *workload, struct snapshot_w
     gate(out, pods,
          arena_printf(arena, "Waits for node pool%s %s, which %s gone; submit it to another one", count == 1 ? "" : "s",
                       text, count == 1 ? "is" : "are"));
+}
+
+bool gate_until_start(const struct cache_workload *workload, int64_t now_ms, struct snapshot_workload *out,
+                      struct snapshot_pod *pods, struct arena *arena)
+{
+    char text[TIMESTAMP_SIZE];
+    if (workload->start_at_ms <= now_ms || workload->deleted_ms)
+        return false;
+    timestamp_format(workload->start_at_ms, text);
+    gate(out, pods, arena_printf(arena, "Starts no sooner than %s, as its submitter asked", text));
+    out->gate_until_ms = workload->start_at_ms;
+    return true;
 }
 
 static bool is_of_one_person(const struct snapshot_workload *a, const struct snapshot_workload *b)

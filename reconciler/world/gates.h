@@ -5,6 +5,9 @@
 // The node pools that it named are all gone: it goes nowhere else unasked, until one of them is made again.
 void gate_without_pools(const struct cache_workload *workload, struct snapshot_workload *out, struct snapshot_pod *pods,
                         struct arena *arena);
+// It is to start no sooner than then. True: that is ahead, and it waits for it.
+bool gate_until_start(const struct cache_workload *workload, int64_t now_ms, struct snapshot_workload *out,
+                      struct snapshot_pod *pods, struct arena *arena);
 // Its submitter asks for more GPUs than each person of the project may have waiting: what comes first by priority, age
 // and name waits for room, and the rest until that has started. workloads are the snapshot's, pods those they refer to.
 void gate_beyond_waiting(const struct world *world, struct snapshot_workload *workloads, size_t count,

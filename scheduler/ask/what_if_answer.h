@@ -13,9 +13,11 @@ struct what_if_outcome {
     int64_t displaced_milli; // without those that are moved only
 };
 
-// The snapshot without the workload, and with no other; copies share everything else.
+// The snapshot without the workload; and with no other, its gate open if that ends. Copies share everything else.
 const struct snapshot *what_if_without(const struct snapshot *snapshot, uint32_t workload, struct arena *arena);
 const struct snapshot *what_if_alone(const struct snapshot *snapshot, uint32_t workload, struct arena *arena);
+// The snapshot as it is then if nothing else changes: gates that end by that time are open.
+const struct snapshot *what_if_later(const struct snapshot *snapshot, int64_t time_ms, struct arena *arena);
 
 // What the plan does for the workload; texts and lists are the arena's.
 struct what_if_outcome what_if_read(const struct what_if_trial *trial, struct arena *arena);

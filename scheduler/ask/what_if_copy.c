@@ -239,6 +239,39 @@ const struct snapshot *what_if_without(const struct snapshot *snapshot, uint32_t
     return copy;
 }
 
+// pods are those of the workload.
+static void open_gate(struct snapshot_workload *workload, struct snapshot_pod *pods)
+{
+    workload->gate = NULL;
+    workload->gate_until_ms = 0;
+    for (uint32_t p = 0; p < workload->pod_count; p++)
+        if (pods[p].status == SNAPSHOT_POD_GATED)
+            pods[p].status = SNAPSHOT_POD_PENDING;
+}
+
+const struct snapshot *what_if_later(const struct snapshot *snapshot, int64_t time_ms, struct arena *arena)
+{
+    struct snapshot *copy = arena_alloc(arena, sizeof(*copy));
+    struct snapshot_workload *workloads = NULL;
+    struct snapshot_pod *pods = NULL;
+    *copy = *snapshot;
+    copy->now_ms = time_ms;
+    for (size_t i = 0; i < snapshot->workload_count; i++) {
+        if (snapshot->workloads[i].gate_until_ms == 0 || snapshot->workloads[i].gate_until_ms > time_ms)
+            continue;
+        if (!workloads) {
+            workloads = arena_array(arena, snapshot->workload_count, sizeof(*workloads));
+            pods = arena_array(arena, snapshot->pod_count, sizeof(*pods));
+            memcpy(workloads, snapshot->workloads, snapshot->workload_count * sizeof(*workloads));
+            memcpy(pods, snapshot->pods, snapshot->pod_count * sizeof(*pods));
+            copy->workloads = workloads;
+            copy->pods = pods;
+        }
+        open_gate(&workloads[i], pods + workloads[i].first_pod);
+    }
+    return copy;
+}
+
 const struct snapshot *what_if_alone(const struct snapshot *snapshot, uint32_t workload, struct arena *arena)
 {
     struct snapshot *copy = arena_alloc(arena, sizeof(*copy));
@@ -251,6 +284,8 @@ const struct snapshot *what_if_alone(const struct snapshot *snapshot, uint32_t w
         pods[p].workload = 0;
     }
     own->first_pod = 0;
+    if (own->gate_until_ms > 0)
+        open_gate(own, pods);
     copy->workloads = own;
     copy->workload_count = 1;
     copy->pods = pods;

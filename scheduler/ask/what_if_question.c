@@ -85,12 +85,9 @@ static int plan_alone(struct what_if_inquiry *inquiry, const struct what_if_tria
 static int starts_at(struct what_if_inquiry *inquiry, const struct what_if_trial *asked, int64_t time_ms,
                      bool *out_starts, int64_t *out_next_ms, struct error *err)
 {
-    struct snapshot *later = arena_alloc(&inquiry->scratch, sizeof(*later));
     struct what_if_trial trial = *asked;
-    *later = *asked->snapshot;
-    later->now_ms = time_ms;
-    trial.snapshot = later;
-    if (what_if_plan(inquiry, later, &inquiry->scratch, &trial.plan, err) < 0)
+    trial.snapshot = what_if_later(asked->snapshot, time_ms, &inquiry->scratch);
+    if (what_if_plan(inquiry, trial.snapshot, &inquiry->scratch, &trial.plan, err) < 0)
         return -1;
     *out_starts = what_if_read(&trial, &inquiry->scratch).verdict != WHAT_IF_WAITS;
     *out_next_ms = plan_forecast_of(&trial.plan->workloads[trial.workload], &inquiry->scratch).at_ms;

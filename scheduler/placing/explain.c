@@ -209,10 +209,13 @@ void explain_not_ready(struct cycle *cycle, const struct pool *pool, struct work
         if (counts->held + counts->pending > 0)
             explanation.message =
                 arena_printf(cycle->arena, "%s, %u there", explanation.message, counts->held + counts->pending);
-        if (counts->gated > 0 && workload->spec->gate)
+        if (counts->gated > 0 && workload->spec->gate) {
             explanation.message = workload->spec->gate;
-        else if (counts->gated > 0)
+            if (workload->spec->gate_until_ms > 0)
+                explanation.until_ms = workload->spec->gate_until_ms;
+        } else if (counts->gated > 0) {
             explanation.message = arena_printf(cycle->arena, "%s, %u gated", explanation.message, counts->gated);
+        }
         break;
     }
     if (!explanation.message)

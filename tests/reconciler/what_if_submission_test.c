@@ -64,6 +64,7 @@ static const char *const OTHER_POOL[] = {"other"};
     ROW(grace_period_ms, 30000, EMPTY, STARTS, STARTS, w->grace_period_ms = 1000)                               \
     ROW(auto_delete_ms, INT64_C(2592000000), EMPTY, STARTS, STARTS, w->auto_delete_ms = 1000)                   \
     ROW(is_terminated_after_preemption, false, EMPTY, STARTS, STARTS, w->is_terminated_after_preemption = true) \
+    ROW(start_at_ms, 0, EMPTY, STARTS, WAITS, w->start_at_ms = INT64_MAX)                                       \
     ROW(serving, ((struct serving){0}), EMPTY, STARTS, STARTS, w->serving.max_replicas = 9)                     \
     ROW(gpu_request_type, NULL, HALF, WAITS, STARTS,                                                            \
         (w->gpu_request_type = "portion", w->worker.gpu_portion_milli = 300))                                   \

@@ -3,6 +3,8 @@
 import pytest
 from clusters import NOW, RESERVE, TOPOLOGY, cases, cluster, node, pod, project, rack, simulate, work
 
+GATED = {"name": "w", "project": "a", "pods": [{"name": "w-0", "status": "Gated", "gpuDevices": 1}]}
+
 # sentence, cluster, the code of the pending workload w's explanation, words of its message
 EXPLANATIONS = [
     (
@@ -122,10 +124,16 @@ EXPLANATIONS = [
         cluster(
             [node("n0", 4)],
             [project("a", 4)],
-            [{"name": "w", "project": "a", "pods": [{"name": "w-0", "status": "Gated", "gpuDevices": 1}]}],
+            [GATED],
         ),
         "NotReady",
         "Waits for pods: 1 needed, 1 gated",
+    ),
+    (
+        "a gate that says why",
+        cluster([node("n0", 4)], [project("a", 4)], [{**GATED, "gate": "Waits for the night"}]),
+        "NotReady",
+        "Waits for the night",
     ),
     (
         "no matching node",
@@ -316,6 +324,14 @@ def test_a_topology_that_is_not_off_is_not_named(pools, more):
     document = cluster(nodes, [project("a", 8)], [work("w", "a", pods=3, **more)], nodePools=pools, topologies=TOPOLOGY)
     (workload,) = simulate(document)["cycles"][0]["workloads"]
     assert workload["explanation"] and "TopologyOff" not in [e["code"] for e in workload["explanation"]]
+
+
+def test_a_gate_with_an_end_is_forecast():
+    night = "2026-01-01T22:00:00.000Z"
+    gated = {**GATED, "gate": "Waits for the night", "gateUntil": night}
+    document = cluster([node("n0", 4)], [project("a", 4)], [gated])
+    (workload,) = simulate(document, explain=True)["cycles"][0]["workloads"]
+    assert workload["forecast"] == {"kind": "rule", "at": night, "sentence": f"Joins the queue at {night}"}
 
 
 @pytest.mark.parametrize("document,code,words", cases(EXPLANATIONS))

@@ -14,6 +14,11 @@ interface EntryProps<T> {
   facts: FieldFacts<T>;
 }
 
+function typeOf(f: Field) {
+  if (f.as === "time") return "datetime-local";
+  return f.secret && !f.rows && /password|secret|token|webhook/i.test(f.path) ? "password" : "text";
+}
+
 /** The control of one field; a lock or hint of the facts goes above its own. */
 export function Entry({ field: f, facts }: EntryProps<never>) {
   const { label, size, hint } = f;
@@ -31,7 +36,7 @@ export function Entry({ field: f, facts }: EntryProps<never>) {
       mono={f.mono}
       rows={f.rows}
       placeholder={f.placeholder}
-      type={f.secret && !f.rows && /password|secret|token|webhook/i.test(f.path) ? "password" : "text"}
+      type={typeOf(f)}
       {...as<string>()}
     />
   );

@@ -1,5 +1,5 @@
 // An asset's fields as a form has them, and what the API makes of them. Pure. What the form does not show stays as it is.
-import { goSeconds } from "../format";
+import { goSeconds, iso } from "../format";
 import type { Field } from "./asset_kinds";
 import type { Typed } from "./quota_form";
 import { goText } from "./unit_rules";
@@ -43,6 +43,7 @@ export function shown({ as, pair }: Field, value: unknown): Values[string] {
   if (as === "percent") return isSaid(value) ? Math.round(Number(value) * 1e4) / 100 : "";
   if (as === "lines") return ((value ?? []) as string[]).join("\n");
   if (as === "seconds") return goText(Number(value));
+  if (as === "time") return iso(value as string).slice(0, 16); // as a field of date and time has it
   if (as === "many") return ((value ?? []) as Ref[]).map(refWord);
   if (pair)
     return ((value ?? []) as Pair[])
@@ -76,6 +77,7 @@ export function meant({ as, pair }: Field, value: Values[string], old: unknown):
       .filter(Boolean);
   if (text === "") return undefined;
   if (as === "seconds") return goSeconds(text) ?? undefined;
+  if (as === "time") return new Date(text).toISOString();
   if (as === "percent") return Number(text) / 100;
   return as === "number" ? Number(text) : as === "flag" ? { [text]: true } : text;
 }

@@ -8,7 +8,7 @@ export interface Field {
   /** In the specification; dots go deeper. */
   path: string;
   label: string;
-  as?: "number" | "percent" | "check" | "flag" | "many" | "lines" | "seconds";
+  as?: "number" | "percent" | "check" | "flag" | "many" | "lines" | "seconds" | "time";
   /** Lines NAME=value: the two members of each item. */
   pair?: [string, string];
   options?: { value: string; label?: string }[];

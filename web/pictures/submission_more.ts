@@ -67,6 +67,13 @@ export const MORE: MoreField[] = [
     ...pairs("compute", "compute.extendedResources", "Other devices", "extended-resource", ["resource", "quantity"]),
     wrong: text => (/=\s*$/m.test(text) ? "How many of it?" : ""),
   },
+  field("end", "startAt", "Not before", {
+    flag: "begin",
+    as: "time",
+    hint: "It joins the queue then",
+    jobs: true,
+    size: "half",
+  }),
   field("end", "restartPolicy", "What restarts", {
     options: options("Always OnFailure Never", "As the kind says"),
     jobs: true,
@@ -420,6 +427,7 @@ export function moreFlags(v: More, kind: FormKind): string[] | null {
     if (value === "" || !isOf(f, kind)) continue;
     const flag = `--${f.flag ?? kebab(f.path)}`;
     if (f.as === "check") flags.push(`${flag}${value ? "" : "=false"}`);
+    else if (f.as === "time") flags.push(`${flag} ${new Date(String(value)).toISOString()}`);
     else if (f.as === "seconds") flags.push(`${flag} ${goSeconds(String(value))}s`);
     else if (f.pair || f.as === "lines") flags.push(...linesOf(value).map(line => `${flag} ${shell(line)}`));
     else flags.push(`${flag} ${shell(String(value))}`);

@@ -42,6 +42,7 @@ const WANTED = {
   exposedUrls: [{ container: 8888, toolType: "jupyter-notebook", authorizationType: "authorizedUsers", authorizedUsers: ["ann@lab", "bob@lab"] }],
   tolerations: [{ key: "spot", operator: "Exists", effect: "NoSchedule" }],
   restartPolicy: "Never",
+  startAt: new Date("2099-01-31T22:00").toISOString(),
   terminationGracePeriodSeconds: 120,
   autoDeletionTimeAfterCompletionSeconds: 7200,
   security: { runAsUid: 1000, capabilities: ["SYS_NICE"], runAsNonRoot: true },
@@ -53,8 +54,8 @@ test("what was typed is what the server has, what the command line says, and wha
   const made = await send(page, "POST", "/api/v1/asset/datasource/nfs", { meta: { name: "sets", scope: "tenant" }, spec: { server: "nas", path: "/sets", mountPath: "/sets", readOnly: true } });
   await form(`/workloads/new/training?project=${team.id}`);
   await type({ name: "whole", image: IMAGE, gpus: "0" });
-  for (const title of ["Environment variables", "GPU memory", "When it stops", "Security", "Category"]) await unfold(title);
-  await type({ environment: "A=1", "spec.restartPolicy": "Never", "spec.terminationGracePeriodSeconds": "2m", "spec.autoDeletionTimeAfterCompletionSeconds": "2h", "spec.security.runAsUid": "1000", "spec.security.capabilities": "SYS_NICE", "spec.security.runAsNonRoot": true, "spec.labels": "team=vision" });
+  for (const title of ["Environment variables", "GPU memory", "When it starts", "Security", "Category"]) await unfold(title);
+  await type({ environment: "A=1", "spec.startAt": "2099-01-31T22:00", "spec.restartPolicy": "Never", "spec.terminationGracePeriodSeconds": "2m", "spec.autoDeletionTimeAfterCompletionSeconds": "2h", "spec.security.runAsUid": "1000", "spec.security.capabilities": "SYS_NICE", "spec.security.runAsNonRoot": true, "spec.labels": "team=vision" });
   await add("Variable from elsewhere", "Variable from a secret");
   await page.waitForFunction(() => document.activeElement.id === "f-environmentVariables.secret-0-name");
   for (const text of ["TOKEN", "hub", "token"]) { // by keys alone
@@ -106,7 +107,7 @@ test("a policy locks a list, and bounds a time", async () => {
   await unfold("GPU memory");
   await page.waitForSelector('form .hint:has-text("Toleration: Policy of department research: nothing may be added.")');
   assert.equal(await page.getByRole("button", { name: "Toleration", exact: true }).count(), 0);
-  await unfold("When it stops");
+  await unfold("When it starts");
   await type({ "spec.autoDeletionTimeAfterCompletionSeconds": "2h", name: "late", image: IMAGE });
   await page.waitForSelector('[id="f-spec.autoDeletionTimeAfterCompletionSeconds"][aria-invalid=true]');
   assert.match(await page.innerText('[id="f-spec.autoDeletionTimeAfterCompletionSeconds-hint"]'), /at most 1h/);
