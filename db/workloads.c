@@ -54,6 +54,15 @@ static const char SQL_FIND_WORKLOAD[] =
 
 static const char SQL_FIND_PHASE[] = "SELECT phase, phase_updated_ms FROM workloads WHERE id = ?";
 
+#define STATE_OF_END                                                                                               \
+    "CASE WHEN phase NOT IN ('Completed', 'Failed') AND deleted_ms = 0 THEN 'waits' WHEN ?3 = 'any' OR (?3 = 'ok'" \
+    " AND phase = 'Completed') OR (?3 = 'failed' AND phase = 'Failed') THEN 'met' ELSE 'never' END"
+static const char SQL_FIND_END[] =
+    "SELECT " STATE_OF_END " FROM workloads WHERE project_id = ?1 AND name = ?2 AND deleted_ms = 0";
+static const char SQL_ADD_DEPENDENCY[] =
+    "INSERT INTO workload_dependencies (workload_id, on_id, on_name, wanted, state) SELECT ?4, id, name, "
+    "?3, " STATE_OF_END " FROM workloads WHERE project_id = ?1 AND name = ?2 AND deleted_ms = 0 AND id <> ?4";
+
 static const char SQL_SET_PHASE[] =
     "UPDATE workloads SET phase = ?2, phase_message = ?3, phase_reason = '', phase_updated_ms = ?4, updated_ms = ?4,"
     " pending_total_ms = pending_total_ms + ?5, running_total_ms = running_total_ms + ?6, revision = ?7 WHERE id = ?1";
@@ -175,11 +184,72 @@ int db_check_workload_counts(struct db_conn *conn, const struct submission *subm
     return 0;
 }
 
+static int say_unknown_end(size_t i, const char *name, struct error *err)
+{
+    return error_set(err, ERROR_INVALID, "spec.after[%zu].name: the project has no workload %.60s", i, name);
+}
+
+static int prepare_end(struct db_conn *conn, const char *sql, int64_t project_id, const struct workload_after *after,
+                       sqlite3_stmt **out_stmt, struct error *err)
+{
+    if (db_prepare(conn, sql, out_stmt, err) < 0)
+        return -1;
+    db_bind_int(*out_stmt, 1, project_id);
+    db_bind_text(*out_stmt, 2, after->name);
+    db_bind_text(*out_stmt, 3, after->wanted);
+    return 0;
+}
+
+int db_find_waits(struct db_conn *conn, int64_t project_id, const struct workload_spec *spec, struct arena *arena,
+                  const char **out_waits_for, struct error *err)
+{
+    const char *waits = NULL, *never = NULL;
+    for (size_t i = 0; i < spec->after_count; i++) {
+        const struct workload_after *after = &spec->after[i];
+        sqlite3_stmt *stmt;
+        if (prepare_end(conn, SQL_FIND_END, project_id, after, &stmt, err) < 0)
+            return -1;
+        int rc = db_step(conn, stmt, err);
+        const char *state = rc == 1 ? db_column_text(stmt, 0, arena) : NULL;
+        db_release(conn, stmt);
+        if (rc < 0)
+            return -1;
+        if (!state)
+            return say_unknown_end(i, after->name, err);
+        const char **which = strcmp(state, "waits") == 0 ? &waits : strcmp(state, "never") == 0 ? &never : NULL;
+        if (which && !*which)
+            *which = arena_printf(arena, "%s %s %s", state, after->wanted, after->name);
+    }
+    *out_waits_for = never ? never : waits;
+    return 0;
+}
+
+static int add_dependencies(struct db_conn *conn, const struct submission *submission, int64_t id, struct error *err)
+{
+    for (size_t i = 0; i < submission->spec->after_count; i++) {
+        const struct workload_after *after = &submission->spec->after[i];
+        sqlite3_stmt *stmt;
+        if (prepare_end(conn, SQL_ADD_DEPENDENCY, submission->project_id, after, &stmt, err) < 0)
+            return -1;
+        db_bind_int(stmt, 4, id);
+        int rc = db_run(conn, stmt, err);
+        int64_t added = rc == 0 ? db_changed_rows(conn) : 0;
+        db_release(conn, stmt);
+        if (rc < 0)
+            return -1;
+        if (added == 0)
+            return say_unknown_end(i, after->name, err);
+    }
+    return 0;
+}
+
 int db_insert_workload(struct db_conn *conn, const struct submission *submission, struct error *err)
 {
     if (insert_row(conn, submission, err) < 0)
         return -1;
     int64_t id = db_last_insert_id(conn);
+    if (add_dependencies(conn, submission, id, err) < 0)
+        return -1;
     db_touch(conn, CHANGE_WORKLOAD, submission->uuid);
     struct event event = {
         .workload_id = id,

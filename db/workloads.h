@@ -12,6 +12,7 @@ struct arena;
 struct db_conn;
 struct error;
 struct submission; // model/submission.h
+struct workload_spec;
 
 // What is needed to act on a workload.
 struct workload_state {
@@ -48,6 +49,10 @@ struct workload_bounds {
 // each bound. Exact only in the write function that inserts it.
 int db_check_workload_counts(struct db_conn *conn, const struct submission *submission,
                              const struct workload_bounds *bounds, struct error *err);
+
+// The fact waits_for of what is submitted to the project now; the arena's. ERROR_INVALID names what is not there.
+int db_find_waits(struct db_conn *conn, int64_t project_id, const struct workload_spec *spec, struct arena *arena,
+                  const char **out_waits_for, struct error *err);
 
 // By the API's id, in the arena. ERROR_NOT_FOUND also where it is of another type than wanted (NULL: any).
 int db_find_workload(struct db_conn *conn, const char *uuid, const char *type, struct arena *arena,

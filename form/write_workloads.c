@@ -233,6 +233,8 @@ static void write_past(struct json_writer *json, const struct snapshot_workload 
         json_text(json, "gate", workload->gate);
     if (workload->gate_until_ms > 0)
         write_time(json, "gateUntil", workload->gate_until_ms);
+    if (workload->gate_is_final)
+        json_bool(json, "gateIsFinal", true);
     if (workload->promise != SNAPSHOT_PROMISE_NONE)
         json_int(json, "promise", workload->promise);
 }

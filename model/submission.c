@@ -28,6 +28,7 @@ struct workload_facts submission_facts(const struct submission *submission)
         .time_limit_scope = submission->time_limit_scope,
         .idle_limit_scope = submission->idle_limit_scope,
         .start_at_ms = spec->start_at_ms,
+        .waits_for = submission->waits_for,
         .terminate_after_preemption = spec->is_terminated_after_preemption,
         .phase = PHASE_CREATING,
         .phase_updated_ms = submission->now_ms,

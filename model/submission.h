@@ -11,7 +11,14 @@
 #include <stdint.h>
 
 enum {
-    WORKLOAD_PODS_MAX = 10000
+    WORKLOAD_PODS_MAX = 10000,
+    WORKLOAD_AFTER_MAX = 64
+};
+
+// Another workload of the project that is to end first.
+struct workload_after {
+    const char *name;
+    const char *wanted; // how it is to end: ok, any, failed
 };
 
 // What follows from the specification.
@@ -38,7 +45,9 @@ struct workload_spec {
     int64_t grace_period_ms;
     int64_t auto_delete_ms;
     bool is_terminated_after_preemption;
-    int64_t start_at_ms;          // joins the queue then; 0: at once
+    int64_t start_at_ms;                // joins the queue then; 0: at once
+    const struct workload_after *after; // joins it when these have ended
+    size_t after_count;
     struct serving serving;       // of an inference
     const char *gpu_request_type; // portion, memory; NULL: whole devices
     int64_t gpu_milli; // sums over pods_wanted; what an amount of GPU memory comes to is known on the node: 0 here
@@ -60,6 +69,7 @@ struct submission {
     const char *node_pools_json;  // NULL: none asked for
     const char *serving_json;     // of an inference; NULL: it is none
     const char *listing_json;
+    const char *waits_for; // as the fact of that name; NULL: nothing
     const char *note;      // what is done otherwise than it asks; NULL: nothing
     int64_t time_limit_ms; // 0: none
     int64_t idle_limit_ms;

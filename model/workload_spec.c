@@ -19,6 +19,7 @@ static const int64_t AUTO_DELETE_SECONDS_MAX = 10000000000;
 
 static const char *const CATEGORIES[] = {"Build", "Train", "Deploy", NULL};
 static const char *const PREEMPTIBILITIES[] = {"preemptible", "non-preemptible", NULL};
+static const char *const ENDS[] = {"ok", "any", "failed", NULL};
 
 static const struct {
     const char *category;
@@ -64,6 +65,27 @@ static int read_start(const struct fields *spec, struct workload_spec *out)
     return 0;
 }
 
+static int read_after(const struct fields *spec, struct workload_spec *out)
+{
+    if (fields_count(spec, "after", WORKLOAD_AFTER_MAX, &out->after_count) < 0)
+        return -1;
+    struct workload_after *after = arena_array(spec->arena, out->after_count, sizeof(*after));
+    for (size_t i = 0; i < out->after_count; i++) {
+        struct fields item;
+        after[i].wanted = ENDS[0];
+        if (fields_item(spec, "after", i, &item) < 0 || fields_text(&item, "name", &after[i].name) < 0 ||
+            fields_word(&item, "when", ENDS, &after[i].wanted) < 0)
+            return -1;
+        if (!after[i].name)
+            return fields_fail(&item, "name", "required: a workload of the project");
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(after[i].name, after[k].name) == 0)
+                return fields_fail(&item, "name", "duplicate: %.60s", after[i].name);
+    }
+    out->after = after;
+    return 0;
+}
+
 static int read_life(const struct fields *spec, struct workload_spec *out)
 {
     int64_t grace = DEFAULT_GRACE_SECONDS, auto_delete = DEFAULT_AUTO_DELETE_SECONDS;
@@ -77,7 +99,7 @@ static int read_life(const struct fields *spec, struct workload_spec *out)
     out->auto_delete_ms = auto_delete * 1000;
     if (out->type == WORKLOAD_TYPE_INFERENCE) // it has none of these: it ends when it is told to
         return 0;
-    if (read_start(spec, out) < 0)
+    if (read_start(spec, out) < 0 || read_after(spec, out) < 0)
         return -1;
     fields_set_default(spec, "backoffLimit", json_integer(out->backoff_limit));
     fields_set_default(spec, "terminationGracePeriodSeconds", json_integer(grace));

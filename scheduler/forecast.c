@@ -51,6 +51,8 @@ static bool can_never_start(const struct plan_workload *workload)
 
 static const char *say_never(const struct plan_workload *workload)
 {
+    if (find(workload, EXPLANATION_NOT_READY))
+        return "Cannot start as asked: what it waits for will not come";
     if (find(workload, EXPLANATION_OVER_PERSON_LIMIT))
         return "Cannot start as asked: it is more than each person of its project may have";
     return find(workload, EXPLANATION_NO_MATCHING_NODE)
@@ -107,7 +109,8 @@ struct plan_forecast plan_forecast_of(const struct plan_workload *workload, stru
                                          text);
         return forecast;
     }
-    forecast.sentence = find(workload, EXPLANATION_OVER_PERSON_LIMIT)
+    forecast.sentence = find(workload, EXPLANATION_NOT_READY) ? "Joins the queue then"
+                        : find(workload, EXPLANATION_OVER_PERSON_LIMIT)
                             ? "Depends on its submitter's other workloads to end"
                             : "Depends on others to free or yield room";
     return forecast;

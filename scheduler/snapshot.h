@@ -220,6 +220,7 @@ struct snapshot_workload {
     bool deleting;           // is not considered for placement
     const char *gate;        // why its pods are gated: a sentence; NULL: nobody says
     int64_t gate_until_ms;   // until when, where it has a gate and that is known; 0
+    bool gate_is_final;      // it never opens
     uint32_t min_pods;       // the gang where there are no sub-groups; at most pod_count is not required
     uint32_t min_sub_groups; // how many of the root's children; SNAPSHOT_MIN_ALL: all
     const uint32_t

@@ -101,15 +101,17 @@ static int check_node_pools(struct db_conn *conn, const struct workload_place *p
     return rc;
 }
 
-// Node pools and network topologies: what it names must be there.
-static int check_names(struct request *req, const struct workload_place *place, const struct workload_spec *spec,
-                       struct error *err)
+// Node pools, network topologies, workloads that are to end first: what it names must be there.
+static int check_names(struct request *req, const struct workload_place *place, int64_t project_id,
+                       const struct workload_spec *spec, const char **out_waits_for, struct error *err)
 {
     struct db *db = req->server->db;
     struct db_conn *conn = db_acquire(db);
     int rc = check_node_pools(conn, place, spec, err);
     if (rc == 0)
         rc = submission_topologies_check(conn, place->scope.cluster_id, spec, req->arena, err);
+    if (rc == 0)
+        rc = db_find_waits(conn, project_id, spec, req->arena, out_waits_for, err);
     db_give_back(db, conn);
     return rc;
 }
@@ -276,9 +278,11 @@ static int complete(struct request *req, json_t *body, enum workload_type type, 
 {
     struct fields top = {body, "", req->arena, err};
     const struct workload_place *place = &out->place;
+    const char *waits_for;
     const char *note = type == WORKLOAD_TYPE_INFERENCE ? keep_replica(req, json_object_get(body, "spec")) : NULL;
     if (workload_type_fill(req, workload_type_text(type), json_object_get(body, "spec"), err) < 0 ||
-        workload_spec_read(body, type, req->arena, &out->spec, err) < 0 || check_names(req, place, &out->spec, err) < 0)
+        workload_spec_read(body, type, req->arena, &out->spec, err) < 0 ||
+        check_names(req, place, out->envelope.project_id, &out->spec, &waits_for, err) < 0)
         return -1;
     struct project_rules rules = rules_of(place);
     struct workload_limits limits;
@@ -298,6 +302,7 @@ static int complete(struct request *req, json_t *body, enum workload_type type, 
         .node_pools_json = node_pools_text(&out->spec, out->spec_json, req->arena),
         .serving_json = type == WORKLOAD_TYPE_INFERENCE ? serving_text(&out->spec.serving, req->arena) : NULL,
         .note = note,
+        .waits_for = waits_for,
         .time_limit_ms = limits.time_limit_ms,
         .idle_limit_ms = limits.idle_limit_ms,
         .time_limit_scope = limits.time_limit_scope,

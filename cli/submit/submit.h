@@ -10,6 +10,7 @@ enum field_form {
     FIELD_INTEGER,
     FIELD_NUMBER,
     FIELD_SECONDS, // from a duration
+    FIELD_AFTER,   // a list of {name, when} from NAME[:WHEN]
     FIELD_START,   // a time, from what cli/submit/start_time.h reads
 };
 

@@ -37,6 +37,27 @@ static void append_names(json_t *list, const char *text)
     json_array_append_new(list, json_string(text));
 }
 
+// NAME[:ok|any|failed]; which of these is the server's to judge.
+static json_t *after_item(const char *text)
+{
+    const char *colon = strchr(text, ':');
+    if (!colon)
+        return json_pack("{s:s}", "name", text);
+    return json_pack("{s:s%, s:s}", "name", text, (size_t)(colon - text), "when", colon + 1);
+}
+
+static json_t *after_list(const struct flag_value *value)
+{
+    json_t *names = json_array(), *list = json_array(), *name;
+    size_t i;
+    for (i = 0; i < value->count; i++)
+        append_names(names, value->texts[i]);
+    json_array_foreach(names, i, name)
+        json_array_append_new(list, after_item(json_string_value(name)));
+    json_decref(names);
+    return list;
+}
+
 // NULL with err set where the text is not of the form.
 static json_t *field_value(const struct spec_field *field, const struct flag_value *value, struct error *err)
 {
@@ -74,6 +95,8 @@ static json_t *field_value(const struct spec_field *field, const struct flag_val
         }
         timestamp_format(ms, time);
         return json_string(time);
+    case FIELD_AFTER:
+        return after_list(value);
     case FIELD_TEXTS:
     case FIELD_NAMED:
         list = json_array();

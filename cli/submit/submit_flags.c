@@ -53,11 +53,12 @@
         "preemptibility", NULL, 0, FLAG_TEXT, "P", "preemptible or non-preemptible"                          \
     }
 
-#define RUN_FLAGS                                                                                      \
-    HEADING("", "Pods, tries and the end"), {"parallelism", NULL, 0, FLAG_TEXT, "N", "pods at once"},  \
-        {"begin", NULL, 0, FLAG_TEXT, "TIME", "no sooner than then: now+2h, 22:00, 2026-01-31T22:00"}, \
-    {                                                                                                  \
-        "backoff-limit", "backoffLimit", 0, FLAG_TEXT, "N", "retries before it fails (default 0)"      \
+#define RUN_FLAGS                                                                                               \
+    HEADING("", "Pods, tries and the end"), {"parallelism", NULL, 0, FLAG_TEXT, "N", "pods at once"},           \
+        {"begin", NULL, 0, FLAG_TEXT, "TIME", "no sooner than then: now+2h, 22:00, 2026-01-31T22:00"},          \
+        {"after", NULL, 0, FLAG_LIST, "NAME[:ok|any|failed]", "when that workload has ended so; ok by itself"}, \
+    {                                                                                                           \
+        "backoff-limit", "backoffLimit", 0, FLAG_TEXT, "N", "retries before it fails (default 0)"               \
     }
 
 #define DATA_FLAGS                                                                                                   \
@@ -262,6 +263,7 @@ const struct spec_field SPEC_FIELDS[] = {
     {"memory-limit", "compute.cpuMemoryLimit", FIELD_TEXT},
     {"restart-policy", "restartPolicy", FIELD_TEXT},
     {"begin", "startAt", FIELD_START},
+    {"after", "after", FIELD_AFTER},
     {"auto-deletion-time-after-completion", "autoDeletionTimeAfterCompletionSeconds", FIELD_SECONDS},
     {"ttl-after-finish", "autoDeletionTimeAfterCompletionSeconds", FIELD_SECONDS},
     {"termination-grace-period", "terminationGracePeriodSeconds", FIELD_SECONDS},

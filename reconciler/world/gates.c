@@ -28,15 +28,43 @@ void gate_without_pools(const struct cache_workload *workload, struct snapshot_w
                       text, count == 1 ? "is" : "are"));
 }
 
-bool gate_until_start(const struct cache_workload *workload, int64_t now_ms, struct snapshot_workload *out,
-                      struct snapshot_pod *pods, struct arena *arena)
+void gate_until_start(const struct cache_workload *workload, int64_t now_ms, struct snapshot_workload *out,
+                      struct snapshot_pod *pods, struct arena *arena, int64_t *due_ms)
 {
     char text[TIMESTAMP_SIZE];
     if (workload->start_at_ms <= now_ms || workload->deleted_ms)
-        return false;
+        return;
     timestamp_format(workload->start_at_ms, text);
     gate(out, pods, arena_printf(arena, "Starts no sooner than %s, as its submitter asked", text));
     out->gate_until_ms = workload->start_at_ms;
+    if (workload->start_at_ms < *due_ms)
+        *due_ms = workload->start_at_ms;
+}
+
+static const struct {
+    const char *wanted, *verb, *past;
+} ENDS[] = {{"ok", "complete", "completed"}, {"any", "end", "ended"}, {"failed", "fail", "failed"}};
+
+bool gate_until_others_end(const struct cache_workload *workload, struct snapshot_workload *out,
+                           struct snapshot_pod *pods, struct arena *arena)
+{
+    static const char NEVER[] = "never ", WAITS[] = "waits ";
+    const char *text = workload->waits_for;
+    if (!text || workload->deleted_ms)
+        return false;
+    out->gate_is_final = strncmp(text, NEVER, strlen(NEVER)) == 0;
+    text += strlen(out->gate_is_final ? NEVER : WAITS);
+    for (size_t i = 0; i < sizeof(ENDS) / sizeof(ENDS[0]); i++) {
+        size_t length = strlen(ENDS[i].wanted);
+        if (strncmp(text, ENDS[i].wanted, length) != 0)
+            continue;
+        const char *name = text + length + 1;
+        gate(out, pods,
+             out->gate_is_final
+                 ? arena_printf(arena, "Was to start after %s %s, which did not come: submit it again without that",
+                                name, ENDS[i].past)
+                 : arena_printf(arena, "Waits for %s to %s", name, ENDS[i].verb));
+    }
     return true;
 }
 

@@ -329,9 +329,8 @@ static void add_workload(struct builder *builder, struct cache_workload *workloa
     out->pod_count = (uint32_t)(snapshot->pod_count - out->first_pod);
     if (!has_pools)
         gate_without_pools(workload, out, builder->pods, builder->arena);
-    else if (gate_until_start(workload, snapshot->now_ms, out, builder->pods, builder->arena) &&
-             workload->start_at_ms < builder->live->next_due_ms)
-        builder->live->next_due_ms = workload->start_at_ms;
+    else if (!gate_until_others_end(workload, out, builder->pods, builder->arena))
+        gate_until_start(workload, snapshot->now_ms, out, builder->pods, builder->arena, &builder->live->next_due_ms);
     gang_build(builder->cache->world, workload, builder->live->pods + out->first_pod, builder->arena, out,
                builder->pods + out->first_pod);
     const struct placement *placement = workload->pods[0]->placement;

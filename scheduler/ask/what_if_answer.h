@@ -13,7 +13,7 @@ struct what_if_outcome {
     int64_t displaced_milli; // without those that are moved only
 };
 
-// The snapshot without the workload; and with no other, its gate open if that ends. Copies share everything else.
+// The snapshot without the workload; and with no other, its gate open if that may be. Copies share everything else.
 const struct snapshot *what_if_without(const struct snapshot *snapshot, uint32_t workload, struct arena *arena);
 const struct snapshot *what_if_alone(const struct snapshot *snapshot, uint32_t workload, struct arena *arena);
 // The snapshot as it is then if nothing else changes: gates that end by that time are open.

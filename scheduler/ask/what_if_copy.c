@@ -284,7 +284,7 @@ const struct snapshot *what_if_alone(const struct snapshot *snapshot, uint32_t w
         pods[p].workload = 0;
     }
     own->first_pod = 0;
-    if (own->gate_until_ms > 0)
+    if (!own->gate_is_final)
         open_gate(own, pods);
     copy->workloads = own;
     copy->workload_count = 1;

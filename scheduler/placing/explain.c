@@ -211,6 +211,7 @@ void explain_not_ready(struct cycle *cycle, const struct pool *pool, struct work
                 arena_printf(cycle->arena, "%s, %u there", explanation.message, counts->held + counts->pending);
         if (counts->gated > 0 && workload->spec->gate) {
             explanation.message = workload->spec->gate;
+            explanation.can_never_start = workload->spec->gate_is_final;
             if (workload->spec->gate_until_ms > 0)
                 explanation.until_ms = workload->spec->gate_until_ms;
         } else if (counts->gated > 0) {

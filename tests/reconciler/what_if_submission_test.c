@@ -65,6 +65,8 @@ static const char *const OTHER_POOL[] = {"other"};
     ROW(auto_delete_ms, INT64_C(2592000000), EMPTY, STARTS, STARTS, w->auto_delete_ms = 1000)                   \
     ROW(is_terminated_after_preemption, false, EMPTY, STARTS, STARTS, w->is_terminated_after_preemption = true) \
     ROW(start_at_ms, 0, EMPTY, STARTS, WAITS, w->start_at_ms = INT64_MAX)                                       \
+    ROW(after, NULL, EMPTY, STARTS, WAITS, end_first(live, s, w))                                               \
+    ROW(after_count, 0, EMPTY, STARTS, WAITS, end_first(live, s, w))                                            \
     ROW(serving, ((struct serving){0}), EMPTY, STARTS, STARTS, w->serving.max_replicas = 9)                     \
     ROW(gpu_request_type, NULL, HALF, WAITS, STARTS,                                                            \
         (w->gpu_request_type = "portion", w->worker.gpu_portion_milli = 300))                                   \
@@ -87,6 +89,7 @@ static const char *const OTHER_POOL[] = {"other"};
     ROW(node_pools_json, NULL, FULL, WAITS, STARTS, s->node_pools_json = "[\"other\"]")            \
     ROW(serving_json, NULL, EMPTY, STARTS, STARTS, s->serving_json = "{}")                         \
     ROW(listing_json, "\"b\":1", EMPTY, STARTS, STARTS, s->listing_json = "\"a\":1")               \
+    ROW(waits_for, NULL, EMPTY, STARTS, WAITS, end_first(live, s, w))                              \
     ROW(note, NULL, EMPTY, STARTS, STARTS, s->note = "it keeps 1 replica, not 0")                  \
     ROW(time_limit_ms, 0, RESERVED, WAITS, STARTS, s->time_limit_ms = 50000)                       \
     ROW(idle_limit_ms, 0, EMPTY, STARTS, STARTS, s->idle_limit_ms = 50000)                         \
@@ -107,6 +110,17 @@ static void gang(struct workload_spec *spec, int workers, bool has_master)
 static int64_t team(struct live *live, const char *name)
 {
     return live_number(live, arena_printf(&live->arena, "SELECT id FROM projects WHERE name = '%s'", name));
+}
+
+static void end_first(struct live *live, struct submission *submission, struct workload_spec *spec)
+{
+    static const struct workload_after AFTER[] = {{"first", "ok"}};
+    live_submit(live, &(struct live_spec){.name = "first", .project = "team-b"});
+    live_run(live);
+    submission->now_ms = live->now_ms;
+    spec->after = AFTER;
+    spec->after_count = 1;
+    submission->waits_for = "waits ok first";
 }
 
 struct row {
@@ -213,6 +227,7 @@ static void compare(const struct snapshot_workload *drafted, const struct snapsh
     check_int(drafted->pod_affinity, submitted->pod_affinity, "%s: pod affinity", field);
     check_int(drafted->staleness_grace_ms, submitted->staleness_grace_ms, "%s: staleness", field);
     check_int(drafted->pod_count, submitted->pod_count, "%s: pods", field);
+    check_text(drafted->gate ? drafted->gate : "", submitted->gate ? submitted->gate : "", "%s: gate", field);
 }
 
 static void compare_pods(const struct snapshot_pod *drafted, const struct snapshot_pod *submitted, uint32_t count,

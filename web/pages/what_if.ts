@@ -33,7 +33,7 @@ function textsOf(v: FormValues, rules: RuledFields, broken: Record<string, strin
 // Nor do these; a claim may lie on some nodes alone.
 const IDLE = [
   ...MORE.filter(f => f.fold === "marks" || f.fold === "security").map(f => f.path),
-  ...THINGS.map(t => t.id).filter(id => id !== "tolerations" && id !== "storage.pvc"),
+  ...THINGS.map(t => t.id).filter(id => !["tolerations", "storage.pvc", "after"].includes(id)),
 ].map(path => `spec.${path}` as const);
 
 // The question as text, so that equal ones are one; null while a field that matters is wrong. rules: a policy's.

@@ -367,7 +367,15 @@ export function Rules({ state }: Props) {
           </span>
         </p>
       )}
-      {kind !== "inference" && <FieldsFold state={state} title="When it starts, stops, ends and goes" fold="end" />}
+      {kind !== "inference" && (
+        <FieldsFold
+          state={state}
+          title="When it starts, stops, ends and goes"
+          fold="end"
+          list={things("ends")}
+          add="After another workload"
+        />
+      )}
       <FieldsFold state={state} title="Security" fold="security" />
       <FieldsFold state={state} title="Category, labels, annotations" fold="marks" />
       {unseen(v).length > 0 && <p class="f hint">{`Sent too, though no field shows it: ${unseen(v).join(", ")}.`}</p>}

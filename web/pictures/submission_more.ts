@@ -25,7 +25,9 @@ export interface Thing {
   flag: (v: Values) => string;
   /** Which items of the path are of this kind. */
   has?: string;
-  group: "variables" | "data" | "ports" | "tolerations";
+  group: "variables" | "data" | "ports" | "tolerations" | "ends";
+  /** What the flag says, where that is not its fields as name=value. */
+  said?: (v: Values) => string;
   jobs?: true;
 }
 export interface Row {
@@ -286,6 +288,29 @@ export const THINGS: Thing[] = [
     ],
   },
   {
+    id: "after",
+    label: "After another workload",
+    path: "after",
+    group: "ends",
+    jobs: true,
+    flag: () => "after",
+    said: v => `${String(v.name)}:${String(v.when)}`,
+    fields: [
+      { path: "name", label: "Workload of the project", mono: true, required: true, size: "half" },
+      {
+        path: "when",
+        label: "Has",
+        initial: "ok",
+        options: [
+          { value: "ok", label: "Completed" },
+          { value: "any", label: "Ended" },
+          { value: "failed", label: "Failed" },
+        ],
+        ...third,
+      },
+    ],
+  },
+  {
     id: "tolerations",
     label: "Toleration",
     path: "tolerations",
@@ -411,11 +436,13 @@ function thingFlag(thing: Thing, { values }: Row) {
   const flag = thing.flag(values);
   const [name, ...rest] = fieldsNow(thing, values);
   const [source, key] = rest.map(f => String(values[f.path]));
-  const text = VARIABLE.test(thing.id)
-    ? `${String(values[name.path])}=${source}${key ? `,key=${key}` : ""}`
-    : fieldsNow(thing, values)
-        .flatMap(f => partOf(f, values[f.path]))
-        .join(",");
+  const text = thing.said
+    ? thing.said(values)
+    : VARIABLE.test(thing.id)
+      ? `${String(values[name.path])}=${source}${key ? `,key=${key}` : ""}`
+      : fieldsNow(thing, values)
+          .flatMap(f => partOf(f, values[f.path]))
+          .join(",");
   return `--${flag} ${shell(text)}`;
 }
 

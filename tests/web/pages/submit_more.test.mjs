@@ -42,6 +42,7 @@ const WANTED = {
   exposedUrls: [{ container: 8888, toolType: "jupyter-notebook", authorizationType: "authorizedUsers", authorizedUsers: ["ann@lab", "bob@lab"] }],
   tolerations: [{ key: "spot", operator: "Exists", effect: "NoSchedule" }],
   restartPolicy: "Never",
+  after: [{ name: "prep", when: "any" }],
   startAt: new Date("2099-01-31T22:00").toISOString(),
   terminationGracePeriodSeconds: 120,
   autoDeletionTimeAfterCompletionSeconds: 7200,
@@ -52,6 +53,7 @@ const wanted = spec => Object.fromEntries(Object.keys(WANTED).map(key => [key, s
 
 test("what was typed is what the server has, what the command line says, and what a copy begins with", async () => {
   const made = await send(page, "POST", "/api/v1/asset/datasource/nfs", { meta: { name: "sets", scope: "tenant" }, spec: { server: "nas", path: "/sets", mountPath: "/sets", readOnly: true } });
+  await send(page, "POST", "/api/v1/workloads/trainings", { name: "prep", projectId: team.id, clusterId: team.clusterId, spec: { image: IMAGE } });
   await form(`/workloads/new/training?project=${team.id}`);
   await type({ name: "whole", image: IMAGE, gpus: "0" });
   for (const title of ["Environment variables", "GPU memory", "When it starts", "Security", "Category"]) await unfold(title);
@@ -70,6 +72,8 @@ test("what was typed is what the server has, what the command line says, and wha
   await add("Port or URL", "URL");
   await type({ "exposedUrls-0-container": "8888", "exposedUrls-0-toolType": "jupyter-notebook", "exposedUrls-0-authorizationType": "authorizedUsers" });
   await type({ "exposedUrls-0-authorizedUsers": "ann@lab\nbob@lab" });
+  await add("After another workload");
+  await type({ "after-0-name": "prep", "after-0-when": "any" });
   await add("Toleration");
   await type({ "tolerations-0-key": "spot", "tolerations-0-operator": "Exists", "tolerations-0-effect": "NoSchedule" });
   await field("datasources").fill("sets");

@@ -29,6 +29,7 @@ const WHOLE = {
   },
   ports: [{ container: 22, serviceType: "NodePort", external: 30022 }],
   exposedUrls: [{ container: 8888, toolType: "jupyter-notebook", authorizationType: "authorizedUsers", authorizedUsers: ["a@b", "c@d"] }],
+  after: [{ name: "prep", when: "ok" }, { name: "check", when: "any" }],
   tolerations: [{ key: "k", operator: "Exists", effect: "NoExecute", seconds: 60 }],
   startAt: "2026-01-31T22:00:00.000Z",
   restartPolicy: "Never",
@@ -43,7 +44,7 @@ test("a copy has all of it, and the command line says all of it", () => {
   const v = copyOf({ projectId: 4, spec: WHOLE }, "a1", "training");
   assert.deepEqual(bodyOf(v, "training", "c").spec, WHOLE);
   assert.deepEqual([v.rest, v["spec.autoDeletionTimeAfterCompletionSeconds"]], [{}, "2h"]);
-  assert.equal(line(v, "training", "p"), "prorata training submit a1 -p p -i x -g 2 -e A=1 --image-pull-policy Always --gpu-memory-request 10G --cpu-core-limit 4 --extended-resource acme.com/fpga=2 --begin 2026-01-31T22:00:00.000Z --restart-policy Never --termination-grace-period 90s --auto-deletion-time-after-completion 7200s --terminate-after-preemption --run-as-uid 1000 --capability SYS_NICE --capability IPC_LOCK --run-as-non-root --host-ipc=false --label team=vision --env-secret B=s,key=k --env-pod-field-ref C=metadata.name --new-pvc path=/n,size=10Gi,storageclass=fast,accessmode-rwm,ephemeral --existing-pvc claimname=e,path=/e,ro --nfs server=nas,path=/x,mountpath=/m --nfs server=nas,path=/y,mountpath=/w,readwrite --configmap-map-volume name=m,path=/c,default-mode=0644 --secret-volume name=s,path=/s --empty-dir-volume path=/t,size-limit=1Gi --port container=22,service-type=NodePort,external=30022 --external-url container=8888,tool-type=jupyter-notebook,authorization-type=authorizedUsers,authusers=a@b,authusers=c@d --toleration key=k,operator=Exists,effect=NoExecute,seconds=60");
+  assert.equal(line(v, "training", "p"), "prorata training submit a1 -p p -i x -g 2 -e A=1 --image-pull-policy Always --gpu-memory-request 10G --cpu-core-limit 4 --extended-resource acme.com/fpga=2 --begin 2026-01-31T22:00:00.000Z --restart-policy Never --termination-grace-period 90s --auto-deletion-time-after-completion 7200s --terminate-after-preemption --run-as-uid 1000 --capability SYS_NICE --capability IPC_LOCK --run-as-non-root --host-ipc=false --label team=vision --env-secret B=s,key=k --env-pod-field-ref C=metadata.name --new-pvc path=/n,size=10Gi,storageclass=fast,accessmode-rwm,ephemeral --existing-pvc claimname=e,path=/e,ro --nfs server=nas,path=/x,mountpath=/m --nfs server=nas,path=/y,mountpath=/w,readwrite --configmap-map-volume name=m,path=/c,default-mode=0644 --secret-volume name=s,path=/s --empty-dir-volume path=/t,size-limit=1Gi --port container=22,service-type=NodePort,external=30022 --external-url container=8888,tool-type=jupyter-notebook,authorization-type=authorizedUsers,authusers=a@b,authusers=c@d --after prep:ok --after check:any --toleration key=k,operator=Exists,effect=NoExecute,seconds=60");
 });
 
 test("what no field shows stays in a copy, and is sent as a file where no flag says it", () => {

@@ -1,4 +1,4 @@
-"""`--begin`: when a submission is to start, as people write it."""
+"""`--begin` and `--after`: what a submission waits for, as people write it."""
 
 import datetime
 import json
@@ -53,3 +53,20 @@ def test_a_start_time_is_from_now_on(client):
 @pytest.mark.parametrize("text", ["", "soon", "25:00", "now+", "now-1h", "2099-02-31", "2099-13-01", "22", "22:00 x"])
 def test_a_start_time_that_is_none_is_named(client, text):
     assert f"--begin: {text} is no time such as" in start_of(client, text, status=1)
+
+
+def test_after_names_workloads_and_their_ends(client):
+    submit = ("training", "submit", "x", "-i", "i", "-p", "team-a", "--dry-run")
+    said = client.run(*submit, "--after", "prep", "--after", "a:any,b:failed")
+    assert json.loads(said)["spec"]["after"] == [
+        {"name": "prep"},
+        {"name": "a", "when": "any"},
+        {"name": "b", "when": "failed"},
+    ]
+    client.run("training", "submit", "prep", "-i", "i", "-g", "1", "-p", "team-a")
+    assert "spec.after[0].when" in client.run(*submit[:-1], "--after", "prep:soon", status=1)
+    assert "the project has no workload gone" in client.run(*submit[:-1], "--after", "gone", status=1)
+    client.run(*submit[:-1], "--after", "prep")
+    client.server.wait_for(
+        "the reason", lambda: "Waits for prep to complete" in client.run("workload", "explain", "x", "-p", "team-a")
+    )
