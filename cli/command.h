@@ -61,7 +61,7 @@ struct command_walk {
 const struct command *command_next(struct command_walk *walk);
 // The longest match of words at the beginning, and how many it takes; NULL: none.
 const struct command *cli_command_of(const char *const *words, size_t count, size_t *out_taken);
-extern const struct flag GLOBAL_FLAGS[], LIST_FLAGS[], SUBMIT_FLAGS[], OLD_SUBMIT_FLAGS[], LOG_FLAGS[],
+extern const struct flag GLOBAL_FLAGS[], PROJECT_FLAGS[], LIST_FLAGS[], SUBMIT_FLAGS[], OLD_SUBMIT_FLAGS[], LOG_FLAGS[],
     DESCRIBE_FLAGS[];
 
 // Output.
@@ -240,6 +240,7 @@ int run_waiting(struct cli *cli, struct error *err);
 int run_receipts(struct cli *cli, struct error *err);
 int run_submit(struct cli *cli, struct error *err);
 int run_run(struct cli *cli, struct error *err);
+int run_batch(struct cli *cli, struct error *err);
 int run_submit_file(struct cli *cli, struct error *err);
 int run_asset_list(struct cli *cli, struct error *err);
 int run_asset_describe(struct cli *cli, struct error *err);

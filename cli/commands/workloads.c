@@ -4,7 +4,7 @@
 #include "cli/kinds.h"
 
 static const struct flag FILE_FLAGS[] = {
-    {"file", NULL, 'f', FLAG_TEXT, "FILE", "the body of a creation as YAML or JSON, with type and project"},
+    {"file", NULL, 'f', FLAG_TEXT, "FILE", "a creation's body as YAML or JSON, with type and project; or a script"},
     {"watch", NULL, 0, FLAG_SWITCH, "", "wait, with the reason, until it runs; exit status 1: it failed"},
     {"dry-run", NULL, 0, FLAG_SWITCH, "", "print what would be sent, and send nothing"},
     {"what-if", NULL, 0, FLAG_SWITCH, "", "say what would happen, and submit nothing"},
@@ -136,6 +136,8 @@ const struct command WORKLOADS_COMMANDS[] = {
     ENTER("workload ", ANY),
     {"run", run_run, NEEDS_SERVER, &TRAINING, WITH_RUN, false, "[FLAGS] -- COMMAND...",
      "a training in the foreground: its output, and its exit status"},
+    {"batch", run_batch, NEEDS_SERVER, &TRAINING, WITH_RUN, false, "SCRIPT [ARGUMENT]... [FLAGS]",
+     "a training that runs a script, as its #SBATCH lines say"},
     {"ssh", run_ssh, NEEDS_SERVER, &ANY, WITH_SSH, false, "NAME [-- COMMAND...]", "ssh into a running pod"},
     {"ssh-config", run_ssh_config, NEEDS_SERVER, &ANY, WITH_SSH, false, "",
      "the entry for ~/.ssh/config: ssh, scp, sftp, rsync and editors to NAME.prorata"},

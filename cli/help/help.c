@@ -20,8 +20,9 @@ static const char *const FIRST[][2] = {
 };
 
 static const char *const TOPICS[][2] = {
-    {"Workloads", "training workspace inference distributed pytorch mpi tensorflow xgboost jax workload run submit "
-                  "submit-dist submit-mpi list describe get suspend resume delete"},
+    {"Workloads",
+     "training workspace inference distributed pytorch mpi tensorflow xgboost jax workload run batch submit "
+     "submit-dist submit-mpi list describe get suspend resume delete"},
     {"In a pod", "logs bash exec attach ssh ssh-config port-forward open pods"},
     {"Why and when", "explain queue waiting fairshare receipts idle timeline event top"},
     {"To submit with", "template compute environment datasource pvc credential workload-type"},
@@ -64,6 +65,7 @@ static const char *const EXAMPLES[][3] = {
     {"open", "open notebook", "open notebook --port 6006 --print"},
     {"ssh", "ssh job", "ssh job -- nvidia-smi"},
     {"ssh-config", "ssh-config >>~/.ssh/config", "ssh-config -p team-a"},
+    {"batch", "batch train.sh", "batch -g 2 --begin 22:00 train.sh data/7 -- --epochs 3"},
     {"run", "run -g 1 -- python train.py", "run -g 2 --venv .venv --env-from-shell -- python train.py --epochs 3"},
     {"suspend", "suspend t1 t2", "suspend -A -p team-a"},
     {"delete", "delete t1 t2", "delete t1 -y"},

@@ -31,16 +31,10 @@ static bool is_interpreter(const char *program)
     return false;
 }
 
-// Of the program, or of the script that an interpreter is given: "train" of `python -u train.py`.
-static const char *make_name(struct cli *cli)
+// "train" of `exp/train.py`.
+static const char *name_of(struct cli *cli, const char *program)
 {
-    const struct arguments *arguments = &cli->arguments;
-    const char *word = base_of(arguments->rest[0]);
-    for (size_t i = 1; is_interpreter(word) && i < arguments->rest_count; i++)
-        if (strchr(arguments->rest[i], '.') && arguments->rest[i][0] != '-' && !strchr(arguments->rest[i], ' ')) {
-            word = base_of(arguments->rest[i]);
-            break;
-        }
+    const char *word = base_of(program);
     char name[NAME_MAX_LENGTH + 1];
     size_t length = 0;
     for (const char *c = word; *c && *c != '.' && length < NAME_MAX_LENGTH; c++)
@@ -54,9 +48,21 @@ static const char *make_name(struct cli *cli)
     return length > 0 && isalpha((unsigned char)name[0]) ? arena_strdup(&cli->arena, name) : "run";
 }
 
-static int make_body(struct cli *cli, const json_t *project, json_t *body, struct error *err)
+// The program, or the script that an interpreter is given: `train.py` of `python -u train.py`.
+static const char *find_program(const struct cli *cli)
 {
-    if (submit_make_body(cli, cli->command->kind, project, body, err) < 0)
+    const struct arguments *arguments = &cli->arguments;
+    const char *word = arguments->rest[0];
+    for (size_t i = 1; is_interpreter(base_of(word)) && i < arguments->rest_count; i++)
+        if (strchr(arguments->rest[i], '.') && arguments->rest[i][0] != '-' && !strchr(arguments->rest[i], ' '))
+            return arguments->rest[i];
+    return word;
+}
+
+int submit_make_run(struct cli *cli, const struct kind *kind, const char *program, const json_t *project, json_t *body,
+                    struct error *err)
+{
+    if (submit_make_body(cli, kind, project, body, err) < 0)
         return -1;
     json_t *spec = json_object_get(body, "spec");
     json_t *words = json_object_get(spec, "args"); // all behind -- is the command
@@ -66,8 +72,9 @@ static int make_body(struct cli *cli, const json_t *project, json_t *body, struc
     }
     if (!flag_is_set(&cli->arguments, "backoff-limit"))
         json_object_set_new(spec, "backoffLimit", json_integer(0)); // its end is the program's
-    if (!flag_is_set(&cli->arguments, "name") && !flag_is_set(&cli->arguments, "name-prefix")) {
-        json_object_set_new(body, "name", json_string(make_name(cli)));
+    if (cli->arguments.word_count == 0 && !flag_is_set(&cli->arguments, "name") &&
+        !flag_is_set(&cli->arguments, "name-prefix")) {
+        json_object_set_new(body, "name", json_string(name_of(cli, program)));
         json_object_set_new(body, "useGivenNameAsPrefix", json_true());
     }
     return here_take(cli, spec, err);
@@ -155,7 +162,7 @@ int run_run(struct cli *cli, struct error *err)
         return -1;
     json_t *body = json_object();
     struct interrupt *interrupt = NULL;
-    int rc = make_body(cli, project, body, err);
+    int rc = submit_make_run(cli, cli->command->kind, find_program(cli), project, body, err);
     if (rc == 0 && (flag_is_set(&cli->arguments, "dry-run") || flag_is_set(&cli->arguments, "what-if")))
         rc = submit_send(cli, cli->command->kind, body, project_name, err);
     else if (rc == 0)

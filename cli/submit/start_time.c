@@ -13,6 +13,28 @@ static const struct {
     const char *word, *clock;
 } WORDS[] = {{"midnight", "00:00"}, {"noon", "12:00"}};
 
+static const struct {
+    const char *word;
+    int64_t ms;
+} UNITS[] = {{"second", 1000}, {"minute", 60000}, {"hour", 3600000}, {"day", 86400000}, {"week", 604800000}};
+
+// 90, 2h, 1h30m; 2hours, 1day.
+static bool parse_rest(const char *text, int64_t *out_ms)
+{
+    struct error cause = {0};
+    char *end;
+    long count = strtol(text, &end, 10);
+    for (size_t i = 0; i < sizeof(UNITS) / sizeof(UNITS[0]); i++) {
+        size_t length = strlen(UNITS[i].word);
+        if (count >= 0 && count < 1000000 && end > text && strncmp(end, UNITS[i].word, length) == 0 &&
+            (!end[length] || strcmp(end + length, "s") == 0)) {
+            *out_ms = count * UNITS[i].ms;
+            return true;
+        }
+    }
+    return duration_parse(text, out_ms, &cause) == 0;
+}
+
 // The whole text has that form of strptime's.
 static bool has_form(const char *text, const char *form, struct tm *out)
 {
@@ -67,7 +89,7 @@ int start_time_parse(const char *text, int64_t now_ms, int64_t *out_time_ms, str
     struct error cause = {0};
     int64_t rest_ms = 0;
     if (strcmp(text, "now") == 0 ||
-        (strncmp(text, "now+", strlen("now+")) == 0 && duration_parse(text + strlen("now+"), &rest_ms, &cause) == 0)) {
+        (strncmp(text, "now+", strlen("now+")) == 0 && parse_rest(text + strlen("now+"), &rest_ms))) {
         *out_time_ms = now_ms + rest_ms;
         return 0;
     }

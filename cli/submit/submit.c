@@ -1,5 +1,6 @@
 #include "cli/submit/submit.h"
 
+#include "base/buffer.h"
 #include "base/duration.h"
 #include "base/error.h"
 #include "cli/command.h"
@@ -126,19 +127,27 @@ static int take_ports(struct cli *cli, json_t *spec, struct error *err)
 // One text that the server splits again by the shell's rules: words with blanks or quotes are quoted.
 static const char *join_words(struct cli *cli, const char *const *words, size_t count)
 {
-    const char *joined = "";
+    struct buffer joined;
+    buffer_init(&joined, 0);
     for (size_t i = 0; i < count; i++) {
         const char *word = words[i];
-        if (*word == '\0' || strpbrk(word, " \t\n\"'\\$")) {
-            const char *quoted = "";
-            for (const char *c = word; *c; c++)
-                quoted = *c == '\'' ? arena_printf(&cli->arena, "%s'\\''", quoted)
-                                    : arena_printf(&cli->arena, "%s%c", quoted, *c);
-            word = arena_printf(&cli->arena, "'%s'", quoted);
+        if (i)
+            buffer_char(&joined, ' ');
+        if (*word && !strpbrk(word, " \t\n\"'\\$")) {
+            buffer_text(&joined, word);
+            continue;
         }
-        joined = arena_printf(&cli->arena, "%s%s%s", joined, i ? " " : "", word);
+        buffer_char(&joined, '\'');
+        for (const char *c = word; *c; c++)
+            if (*c == '\'')
+                buffer_text(&joined, "'\\''");
+            else
+                buffer_char(&joined, *c);
+        buffer_char(&joined, '\'');
     }
-    return joined;
+    const char *text = arena_strdup(&cli->arena, count ? joined.data : "");
+    buffer_done(&joined);
+    return text;
 }
 
 static void take_command(struct cli *cli, json_t *spec)
@@ -298,8 +307,10 @@ int run_submit_file(struct cli *cli, struct error *err)
                                         {"workspace", "Workspace", "workspaces", NULL},
                                         {"distributed", "Distributed", "distributed", NULL},
                                         {"inference", "Inference", "inferences", NULL}};
-    const char *type, *project;
+    const char *type, *project, *path = flag_text(&cli->arguments, "file");
     json_t *body;
+    if (path && submit_is_script(path))
+        return submit_script(cli, path, cli->arguments.word_count ? cli->arguments.words[0] : NULL, NULL, 0, err);
     if (submit_read_file(cli, &body, &type, &project, err) < 0)
         return -1;
     int rc = -1;

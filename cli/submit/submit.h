@@ -1,6 +1,7 @@
 // How flags become a specification.
 #pragma once
 #include <jansson.h>
+#include <stdbool.h>
 
 enum field_form {
     FIELD_TEXT,
@@ -48,6 +49,16 @@ int submit_take_lists(struct cli *cli, json_t *spec, struct error *err);
 int submit_take_serving(struct cli *cli, const struct kind *kind, json_t *spec, struct error *err);
 // The body of a creation from the flags; submit.c. body is filled in.
 int submit_make_body(struct cli *cli, const struct kind *kind, const json_t *project, json_t *body, struct error *err);
+// The same of a command, behind --, that runs as it would here: once, in this folder, named after the program unless a
+// flag names it; run.c.
+int submit_make_run(struct cli *cli, const struct kind *kind, const char *program, const json_t *project, json_t *body,
+                    struct error *err);
+// Submits a script as its #SBATCH lines say; flags say more and come first. name: the workload's, NULL: theirs, or the
+// script's. words: its arguments; batch.c.
+int submit_script(struct cli *cli, const char *path, const char *name, const char *const *words, size_t word_count,
+                  struct error *err);
+// Whether the file begins as scripts do; batch.c.
+bool submit_is_script(const char *path);
 // Sends the body, or prints or asks what would happen, as --dry-run and --what-if say; submit.c.
 int submit_send(struct cli *cli, const struct kind *kind, json_t *body, const char *project, struct error *err);
 // All flags as a specification; submit.c.
