@@ -35,6 +35,7 @@ SPARING = (
     2465,
 )  # where it tells
 RANKS = {"Crowded": (144, 258, 848), "Maker": (98, 854, 1072)}  # where rank within quotas tells
+WAITED = (153, 236, 262, 5126)  # where a pod has waited a cycle for a shared device
 GIB = 2**30
 SMALL, LARGE = "nvidia.com/mig-1g.10gb", "nvidia.com/mig-2g.20gb"
 
@@ -403,6 +404,11 @@ def test_both_let_rank_decide():
     for maker in (Crowded, Maker):
         for seed in RANKS[maker.__name__]:
             check_alike(maker(seed).make(), seed)
+
+
+def test_both_wait_one_cycle_for_a_shared_device():
+    for seed in WAITED:
+        check_alike(Maker(seed).make(), seed)
 
 
 def test_both_spare_what_is_due():

@@ -12,7 +12,7 @@ class Scheduler(Cluster):
     def __init__(self, document):
         super().__init__(document)
         # (class, workload) in the order of decisions: 0 something was evicted for it, 1 it waits, 2 it was moved
-        self.promises, self.has_waited = [], set()  # has_waited: who had one from the cycle before
+        self.promises, self.promised = [], []  # promised: who had one from the cycle before, in their order
         # workloads that lost a place or a promise in an earlier cycle
         self.displaced, self.displaced_now = set(), set()
         self.in_doubt = False  # a rule that is not here may have decided
@@ -20,10 +20,9 @@ class Scheduler(Cluster):
     def cycle(self):
         """Decides once."""
         self.displaced_now, self.results = set(), {}
-        promised, self.promises = self.promises, []
-        self.has_waited = {name for _, name in promised}
+        self.promises = []
         self.take_turns()
-        self.keep_promises(promised)
+        self.keep_promises()
         for turn in range(max(len(workload["pools"]) for workload in self.workloads.values())):
             for pool in self.pools if not self.in_doubt else ():
                 self.enter(pool, turn)
@@ -250,7 +249,8 @@ class Scheduler(Cluster):
         if spreads:
             opens = max(opens, min(free("gpu"), free("pods") - 1, pod.shared))
         chosen = fits[: pod.shared - opens]
-        waits = opens > idle["gpu"] or opens + 1 > idle["pods"] or any(map(is_later, chosen))
+        now = {d: free(d) if at_once else idle[d] for d in ("gpu", "pods")}
+        waits = opens > now["gpu"] or opens + 1 > now["pods"] or any(map(is_later, chosen))
         names, number = set(groups), 0
         while len(chosen) < pod.shared:
             if str(number) not in names:
@@ -353,7 +353,7 @@ class Scheduler(Cluster):
         node, fit = max(fits, key=score)
         if (
             pod.shared
-            and name in self.has_waited
+            and name in self.promised
             and not promise_only
             and (not fit[0] or self.choose_devices(pod, node)[1])
         ):
@@ -406,7 +406,7 @@ class Scheduler(Cluster):
         self.displaced |= self.displaced_now
         ranks = {name: [rank for rank, other in self.promises if other == name] for _, name in self.promises}
         waits = [name for name in ranks if any(pod.status == "Pipelined" for pod in self.pods_of(name))]
-        self.promises = sorted(waits, key=lambda name: 2 if 2 in ranks[name] else min(ranks[name]))
+        self.promised = sorted(waits, key=lambda name: 2 if 2 in ranks[name] else min(ranks[name]))
         for pod in self.pods.values():
             pod.was_promised = pod.status == "Pipelined"
             if pod.status == "Binding":
@@ -419,8 +419,8 @@ class Scheduler(Cluster):
             workload["lost"] = False
         self.seen.clear()
 
-    def keep_promises(self, promised):
-        for name in promised:
+    def keep_promises(self):
+        for name in self.promised:
             for pool in self.workloads[name]["pools"]:
                 self.enter(pool, 0)
                 if self.may_stand(name) and self.is_candidate(name) and self.start(name):
