@@ -149,6 +149,21 @@ export function iso(value: Time) {
   return new Date(at + offset * 60000).toISOString().slice(0, 19) + zone;
 }
 
+const ISO = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
+const isDay = (at: string, now: number) => new Date(at).toDateString() === new Date(now).toDateString();
+const PRECISIONS: ((at: string, now: number) => string)[] = [
+  (at, now) => (isDay(at, now) ? clock(at, true) : time(at, now)),
+  at => `${day(at)} ${clock(at, true)}`,
+  (at, now) => `${isDay(at, now) ? "" : `${day(at)} `}${clock(at, true)}.${at.slice(20, 23).padEnd(3, "0")}`,
+];
+
+// The times in a sentence as the reader's: so exact that different ones differ.
+export function localTimes(text: string, now: number) {
+  const times = new Set(text.match(ISO) ?? []);
+  const shown = PRECISIONS.find(p => new Set([...times].map(at => p(at, now))).size === times.size) ?? PRECISIONS[0];
+  return text.replace(ISO, at => shown(at, now));
+}
+
 // {at, kind}: "in 22 s" decided, "15:10" set by a rule, "about 17:05" if nothing changes, "not as asked" never.
 export function forecast(expected: { kind: string; at?: string | null } | null | undefined, now: number) {
   if (!expected || expected.kind === "unknown") return NONE;

@@ -1,5 +1,5 @@
 // What happened, as facts: the steps of a start are one fact, and so is what repeats; nothing is said twice. Pure.
-import { clock, duration, plural } from "../format";
+import { clock, duration, localTimes, plural } from "../format";
 
 /** An event of the API. */
 export interface Happening {
@@ -81,7 +81,7 @@ const different = (values: (string | null | undefined)[]) => [...new Set(values.
 
 // Its sentence without the name in front, which stands before it as a link.
 function said(e: Happening) {
-  const text = e.message || e.reason || "";
+  const text = localTimes(e.message || e.reason || "", at(e));
   for (const name of e.workloadId ? [nameOf(e), e.workloadName ?? ""] : []) {
     const rest = name && text.startsWith(name) ? /^:? (.*)$/s.exec(text.slice(name.length))?.[1] : "";
     if (rest) return small(rest);

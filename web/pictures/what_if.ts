@@ -1,6 +1,6 @@
 // What the scheduler says would happen, as things that pages show: verdicts, what a fix changes in a form, cells of a node,
 // receipts of one decision as one. Pure.
-import { clock, day, time } from "../format";
+import { localTimes } from "../format";
 import type { Forecast, Receipt, ShareNode, WhatIfAnswer, WhatIfFix } from "../types";
 import type { IconName } from "../icons";
 import { type FormKind, type FormValues, KINDS } from "./submission";
@@ -40,18 +40,9 @@ export function verdictOf(answer: Pick<WhatIfAnswer, "verdict" | "forecast">): V
   return VERDICTS[answer.verdict] ?? VERDICTS.Waits;
 }
 
-// A sentence of the scheduler ends as sentences do, and its times are the reader's: so exact that different ones differ.
-const ISO = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
-const isDay = (at: string, now: number) => new Date(at).toDateString() === new Date(now).toDateString();
-const PRECISIONS: ((at: string, now: number) => string)[] = [
-  (at, now) => (isDay(at, now) ? clock(at, true) : time(at, now)),
-  at => `${day(at)} ${clock(at, true)}`,
-  (at, now) => `${isDay(at, now) ? "" : `${day(at)} `}${clock(at, true)}.${at.slice(20, 23).padEnd(3, "0")}`,
-];
+// A sentence of the scheduler ends as sentences do.
 export function closed(text: string | null | undefined, now = Date.now()) {
-  const times = new Set((text ?? "").match(ISO) ?? []);
-  const shown = PRECISIONS.find(p => new Set([...times].map(at => p(at, now))).size === times.size) ?? PRECISIONS[0];
-  const said = (text ?? "").replace(ISO, at => shown(at, now));
+  const said = localTimes(text ?? "", now);
   return !said || /[.!?]$/.test(said) ? said : said + ".";
 }
 

@@ -34,6 +34,13 @@ test("the steps of a start are one fact, and an end is told once", () => {
   assert.deepEqual(factsIn(list).map(f => f.steps.length), [2, 4, 1], "each event is a step of one fact");
 });
 
+test("a time in a sentence is the reader's", () => {
+  const at = new Date(BEGIN + 60000), two = n => String(n).padStart(2, "0");
+  const [waits] = told(newestFirst(events("a1", [[0, "Unschedulable", "", `Starts no sooner than ${at.toISOString()}, as its submitter asked`]])));
+  const here = [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(":");
+  assert.equal(waits, `waits: starts no sooner than ${here}, as its submitter asked`);
+});
+
 test("a start in the making says where it is", () => {
   const rows = start("a1-0-0", "n1", 1, 40);
   assert.deepEqual(told(newestFirst(events("a1", rows.slice(0, 1)))), ["got a place on n1 and is starting"]);
