@@ -121,14 +121,13 @@ const char *what_if_fixes_text(struct cli *cli, const json_t *answer)
 
 void what_if_print(struct cli *cli, const json_t *answer)
 {
-    const char *at = cli_text(answer, "forecast.at");
+    const char *at = cli_text(answer, "forecast.at"), *when = cli_text(answer, "forecast.sentence");
     print_line("Verdict:", verdict_words(cli_text(answer, "verdict")));
     print_line("What happens:", cli_text(answer, "sentence"));
     print_line("Why nobody gives it:", cli_text(answer, "reason"));
     print_line("Node pool:", cli_text(answer, "nodePool"));
     print_line("Could lose it to:", cli_text(answer, "couldLoseTo"));
-    print_line("When:", *at ? arena_printf(&cli->arena, "%s; not before %s", cli_text(answer, "forecast.sentence"), at)
-                            : cli_text(answer, "forecast.sentence"));
+    print_line("When:", strstr(when, at) ? when : arena_printf(&cli->arena, "%s; not before %s", when, at));
     print_displaced(cli, cli_at(answer, "displaced"));
     what_if_print_holders(cli, cli_at(answer, "explanation"));
     what_if_print_fixes(answer);

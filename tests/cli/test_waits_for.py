@@ -70,3 +70,10 @@ def test_after_names_workloads_and_their_ends(client):
     client.server.wait_for(
         "the reason", lambda: "Waits for prep to complete" in client.run("workload", "explain", "x", "-p", "team-a")
     )
+
+
+def test_what_if_says_the_time_once(client):
+    words = ("training", "submit", "x", "-i", "i", "-g", "1", "-p", "team-a", "--what-if")
+    said = client.run(*words, "--begin", "2099-01-31T22:00:00Z", status=3)
+    (when,) = [line for line in said.splitlines() if line.startswith("When:")]
+    assert when.count("2099-01-31T22:00:00.000Z") == 1
