@@ -94,7 +94,13 @@ static const struct flag EVENT_FLAGS[] = {
     {0},
 };
 
+static const struct flag PEOPLE_FLAGS[] = {
+    {"days", NULL, 0, FLAG_TEXT, "N", "hours of so many days (UTC), today included; 30"},
+    {0},
+};
+
 TABLES(WITH_LIST, PROJECT_FLAGS, LIST_FLAGS);
+TABLES(WITH_PEOPLE, FORM_FLAGS, PEOPLE_FLAGS);
 TABLES(WITH_NODES, PROJECT_FLAGS, LIST_FLAGS, NODE_FLAGS);
 TABLES(WITH_LABELS, LABEL_FLAGS);
 TABLES(WITH_CORDON, CORDON_FLAGS);
@@ -122,6 +128,8 @@ const struct command CLUSTER_COMMANDS[] = {
     {"project update", run_project_update, NEEDS_SERVER, NULL, WITH_PROJECT_QUOTA, false,
      "NAME --gpu-quota N [--what-if]", "change its quota in a node pool, or what each person may have"},
     {"project delete", run_project_delete, NEEDS_SERVER, NULL, NULL, false, "NAME", "delete it and its workloads"},
+    {"project people", run_project_people, NEEDS_SERVER, NULL, WITH_PEOPLE, false, "[NAME]",
+     "who of it holds what, waits for what, and has used how much"},
     {"department create", run_department_create, NEEDS_SERVER, NULL, WITH_UNIT, false, "NAME [--gpu-quota N]",
      "make a department"},
     {"department update", run_department_update, NEEDS_SERVER, NULL, WITH_QUOTA, false,

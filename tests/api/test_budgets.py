@@ -38,6 +38,7 @@ REQUESTS = [
         "/api/v1/org-unit/projects/{project}/metrics?metricType=GPU_ALLOCATION&" + LAST_HOUR,
         6,
     ),
+    ("get_project_people", "GET", "/api/v1/org-unit/projects/{project}/people", 5),
     ("get_projects_telemetry", "GET", "/api/v1/org-unit/projects/telemetry?telemetryType=GPU_QUOTA", 4),
     ("get_departments", "GET", "/api/v1/org-unit/departments", 9),
     ("get_clusters", "GET", "/api/v1/clusters", 4),

@@ -23,7 +23,7 @@ import type { OverviewProject, Project } from "../types";
 import { WORDS, rankWord, shareWords } from "../words";
 import { QuotaChoices, QuotaFoot, SubBar, chosenParts, useQuotaColumns } from "./quota_columns";
 import { PolicyButton } from "./policy_button";
-import { WorkloadsOf, accessTab, placesAbove, subjectsIn, workloadsIn } from "./unit_lists";
+import { PeopleOf, WorkloadsOf, accessTab, placesAbove, subjectsIn, workloadsIn } from "./unit_lists";
 import { OverTime, PoolBars, RulesButton, ShareSentence, WhyShare } from "./unit_parts";
 
 const KINDS = ["project", "department", "nodepool", "queue", "workload", "access"];
@@ -170,6 +170,7 @@ function Details({ id, refused }: { id: string; refused: Record<string, Record<s
       label: "Workloads",
       view: () => <WorkloadsOf filter={`projectId==${p.id}`} list={`projectName==${p.name}`} />,
     },
+    ...(may("read", "workloads") ? [{ id: "people", label: "People", view: () => <PeopleOf project={p} /> }] : []),
     {
       id: "receipts",
       label: "Gave way",

@@ -14,6 +14,7 @@ import { SUBJECTS, useNames } from "./subjects";
 import { podsOf } from "./workload_pods";
 
 const MOST = 2000;
+const DAYS = 30; // of which GPU hours are counted
 
 interface Unit extends Pick<Project, "id" | "name" | "clusterId" | "prorata"> {
   parentId?: string;
@@ -208,5 +209,56 @@ function WorkloadRows({ rows, full }: { rows: Workload[]; full?: boolean }) {
         ))}
       </tbody>
     </table>
+  );
+}
+
+const workloadsOf = (project: string, person: string) =>
+  `/workloads?f=${encodeURIComponent(`projectName==${project},submittedBy==${person}`)}`;
+
+/** Who of a project holds what, waits for what, and has used how much; who holds most first. */
+export function PeopleOf({ project: { id, name } }: { project: Project }) {
+  // It reads all of the period: not again with each change.
+  const people = useData(`people/${id}`, abort =>
+    get(`/api/v1/org-unit/projects/${id ?? ""}/people`, { days: DAYS }, { signal: abort }),
+  );
+  return (
+    <Loaded of={people} what="The people">
+      {({ people: all }) =>
+        all.length ? (
+          <table class="share">
+            <thead>
+              <tr>
+                <th scope="col">Person</th>
+                <th scope="col" class="num">
+                  Holds
+                </th>
+                <th scope="col" class="num">
+                  Waits for
+                </th>
+                <th scope="col" class="num">
+                  {`GPU hours, ${DAYS} d`}
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {all.map(p => (
+                <tr key={p.name}>
+                  <td>
+                    <a class="plain" href={workloadsOf(name, p.name)}>
+                      {p.name}
+                    </a>
+                  </td>
+                  <td class="num">{p.runningWorkloads ? gpus(p.allocatedGpus) : NONE}</td>
+                  <td class="num">{p.pendingWorkloads ? gpus(p.pendingGpus) : NONE}</td>
+                  <td class="num">{gpus(p.gpuHours)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        ) : (
+          <Empty>{`Nobody has used ${name} in the last ${DAYS} days, and nobody waits.`}</Empty>
+        )
+      }
+    </Loaded>
   );
 }

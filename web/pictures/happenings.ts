@@ -203,7 +203,10 @@ export function sentenceOf(fact: Fact, now: number) {
   if (kind === START) return started(fact, again);
   if (kind === "end")
     return "completed" + (fact.ran ? ` after ${duration((at(tells) - Date.parse(fact.ran)) / 1000)}` : "");
-  if (kind === WAIT) return `waits: ${small(said(tells))}${again}`;
+  if (kind === WAIT) {
+    const why = small(said(tells));
+    return `${why.startsWith("waits ") ? why : `waits: ${why}`}${again}`;
+  }
   if (kind === FAIL && isPod(tells)) {
     const forGood = steps.some(e => e.reason === "Failed" && !isPod(e));
     return `failed${forGood ? " for good" : ""}${times > 1 ? (forGood ? ", " : " ") + since : ""}: ${said(tells)}`;

@@ -39,6 +39,7 @@ test("a time in a sentence is the reader's", () => {
   const [waits] = told(newestFirst(events("a1", [[0, "Unschedulable", "", `Starts no sooner than ${at.toISOString()}, as its submitter asked`]])));
   const here = [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(":");
   assert.equal(waits, `waits: starts no sooner than ${here}, as its submitter asked`);
+  assert.deepEqual(told(newestFirst(events("a1", [[0, "Unschedulable", "", "Waits for prep to complete"]]))), ["waits for prep to complete"]);
 });
 
 test("a start in the making says where it is", () => {
