@@ -15,11 +15,11 @@ static const char SQL_PEOPLE[] =
     "WITH parts(person, milli_ms, held_milli, running, waiting, asked_milli) AS ("
     "SELECT person, gpu_milli * (min(ended_ms, ?3) - max(started_ms, ?2)), 0, 0, 0, 0 FROM allocations"
     " WHERE project_id = ?1 AND started_ms < ?3 AND ended_ms > 0 AND ended_ms > ?2"
-    // What still holds is found by its pods: no index has it.
-    " UNION ALL SELECT a.person, a.gpu_milli * (?3 - max(a.started_ms, ?2)), 0, 0, 0, 0 FROM workloads w"
-    " CROSS JOIN pods p ON p.workload_id = w.id AND p.deleted_ms = 0"
-    " CROSS JOIN allocations a ON a.pod_id = p.id AND a.ended_ms = 0"
-    " WHERE w.project_id = ?1 AND w.deleted_ms = 0 AND w.gpu_allocated_milli > 0 AND a.started_ms < ?3"
+    // What still holds, or is on its way out, is found by its pods: no index has it.
+    " UNION ALL SELECT a.person, a.gpu_milli * (?3 - max(a.started_ms, ?2)), 0, 0, 0, 0"
+    " FROM pods p INDEXED BY pods_placed CROSS JOIN workloads w ON w.id = p.workload_id AND w.project_id = ?1"
+    " CROSS JOIN allocations a ON a.pod_id = p.id AND a.ended_ms = 0 AND a.started_ms < ?3"
+    " WHERE p.deleted_ms = 0 AND p.status IN ('Binding', 'Bound', 'Running', 'Releasing') AND p.node_id IS NOT NULL"
     " UNION ALL SELECT person, gpu_milli_ms, 0, 0, 0, 0 FROM usage_days"
     " WHERE project_id = ?1 AND day_ms >= ?2 AND day_ms < ?3"
     " UNION ALL SELECT created_by, 0, gpu_allocated_milli, holds, NOT holds AND phase IN ('Creating', 'Pending'),"
