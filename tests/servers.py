@@ -44,6 +44,13 @@ def program_for_others():
     return str(folder / "prorata")
 
 
+def environment_here():
+    """A copy, for any thread: pytest names the present test there, and takes the name away, on its own."""
+    while True:
+        with contextlib.suppress(KeyError, RuntimeError):
+            return dict(os.environ)
+
+
 def quick_passwords():
     """The environment of a server that hashes passwords at little cost; empty where the library is not built."""
     path = pathlib.Path(PRORATA).with_name("quick_passwords.so")
@@ -106,7 +113,7 @@ class Server:
         self.arguments = list(arguments)
         # Where pods are processes of this machine they inherit nothing of the tests.
         quick = {} if "local" in arguments else quick_passwords()
-        self.environment = {**os.environ, "PRORATA_ADMIN_PASSWORD": PASSWORD, **quick, **(environment or {})}
+        self.environment = {**environment_here(), "PRORATA_ADMIN_PASSWORD": PASSWORD, **quick, **(environment or {})}
         self.command = command
         self.process = None
         self.port = None
@@ -319,7 +326,7 @@ class Client:
             stderr=stderr,
             text=True,
             stdin=subprocess.DEVNULL,
-            env={**os.environ, "HOME": str(self.home)},
+            env={**environment_here(), "HOME": str(self.home)},
             timeout=60,
         )
 
