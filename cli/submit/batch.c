@@ -50,15 +50,6 @@ static int read_script(struct cli *cli, const char *path, const char **out_text,
     return wrong ? error_set(err, ERROR_INVALID, "%s: %s", path, wrong) : 0;
 }
 
-static bool begins_with_any(const char *path, const char *const *names)
-{
-    const char *slash = strrchr(path, '/'), *program = slash ? slash + 1 : path;
-    for (size_t i = 0; names[i]; i++)
-        if (strncmp(program, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
-}
-
 // What takes a program's text behind -c; of shells the next word is $0.
 static int add_start(struct cli *cli, const char *path, const char *script, struct error *err)
 {
@@ -71,8 +62,8 @@ static int add_start(struct cli *cli, const char *path, const char *script, stru
             arguments->rest[arguments->rest_count++] = word;
     }
     const char *program = arguments->rest_count ? arguments->rest[0] : "";
-    bool is_shell = begins_with_any(program, SHELLS);
-    if (!is_shell && !begins_with_any(program, OTHERS))
+    bool is_shell = submit_is_program(program, SHELLS);
+    if (!is_shell && !submit_is_program(program, OTHERS))
         return error_set(err, ERROR_INVALID, "%s: its first line names %s; scripts of shells and Python are known",
                          path, *program ? program : "no interpreter");
     arguments->rest[arguments->rest_count++] = "-c";

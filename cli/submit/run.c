@@ -22,11 +22,10 @@ static const char *base_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static bool is_interpreter(const char *program)
+bool submit_is_program(const char *path, const char *const *beginnings)
 {
-    static const char *const BEGINNINGS[] = {"python", "bash", "sh", "torchrun", "accelerate", "deepspeed"};
-    for (size_t i = 0; i < sizeof(BEGINNINGS) / sizeof(BEGINNINGS[0]); i++)
-        if (strncmp(program, BEGINNINGS[i], strlen(BEGINNINGS[i])) == 0)
+    for (size_t i = 0; beginnings[i]; i++)
+        if (strncmp(base_of(path), beginnings[i], strlen(beginnings[i])) == 0)
             return true;
     return false;
 }
@@ -51,9 +50,10 @@ static const char *name_of(struct cli *cli, const char *program)
 // The program, or the script that an interpreter is given: `train.py` of `python -u train.py`.
 static const char *find_program(const struct cli *cli)
 {
+    static const char *const INTERPRETERS[] = {"python", "bash", "sh", "torchrun", "accelerate", "deepspeed", NULL};
     const struct arguments *arguments = &cli->arguments;
     const char *word = arguments->rest[0];
-    for (size_t i = 1; is_interpreter(base_of(word)) && i < arguments->rest_count; i++)
+    for (size_t i = 1; submit_is_program(word, INTERPRETERS) && i < arguments->rest_count; i++)
         if (strchr(arguments->rest[i], '.') && arguments->rest[i][0] != '-' && !strchr(arguments->rest[i], ' '))
             return arguments->rest[i];
     return word;

@@ -53,6 +53,8 @@ int submit_make_body(struct cli *cli, const struct kind *kind, const json_t *pro
 // flag names it; run.c.
 int submit_make_run(struct cli *cli, const struct kind *kind, const char *program, const json_t *project, json_t *body,
                     struct error *err);
+// Whether the program's name, without its folder, begins with one of these; NULL ends them; run.c.
+bool submit_is_program(const char *path, const char *const *beginnings);
 // Submits a script as its #SBATCH lines say; flags say more and come first. name: the workload's, NULL: theirs, or the
 // script's. words: its arguments; batch.c.
 int submit_script(struct cli *cli, const char *path, const char *name, const char *const *words, size_t word_count,
