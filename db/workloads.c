@@ -54,8 +54,9 @@ static const char SQL_FIND_WORKLOAD[] =
 
 static const char SQL_FIND_PHASE[] = "SELECT phase, phase_updated_ms FROM workloads WHERE id = ?";
 
-#define STATE_OF_END                                                                                               \
-    "CASE WHEN phase NOT IN ('Completed', 'Failed') AND deleted_ms = 0 THEN 'waits' WHEN ?3 = 'any' OR (?3 = 'ok'" \
+// Of one that is not deleted.
+#define STATE_OF_END                                                                            \
+    "CASE WHEN phase NOT IN ('Completed', 'Failed') THEN 'waits' WHEN ?3 = 'any' OR (?3 = 'ok'" \
     " AND phase = 'Completed') OR (?3 = 'failed' AND phase = 'Failed') THEN 'met' ELSE 'never' END"
 static const char SQL_FIND_END[] =
     "SELECT " STATE_OF_END " FROM workloads WHERE project_id = ?1 AND name = ?2 AND deleted_ms = 0";
