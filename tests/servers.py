@@ -255,6 +255,11 @@ class Server:
             assert answer.status == 200, answer
         return self
 
+    def explanation(self, workload_id):
+        """Why it waits, as soon as that is known."""
+        path = f"/api/v1/workloads/{workload_id}/explanation"
+        return self.wait_for("an explanation", lambda: (lambda said: said.get("code") and said)(self.get(path).json))
+
     def submit(self, name, project, gpus=1, kind="trainings", spec=None, **extra):
         body = {
             "name": name,

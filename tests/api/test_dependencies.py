@@ -1,6 +1,7 @@
 """`after`: what is submitted joins the queue when other workloads of its project have ended, and so as it says."""
 
 import pytest
+from test_what_if import ask, body
 
 TRAININGS = "/api/v1/workloads/trainings"
 SECOND = {"annotations": [{"name": "prorata.io/sim-duration", "value": "1s"}]}
@@ -16,11 +17,6 @@ def after(*ends):
     return {"after": [dict(zip(("name", "when"), end.split(":"), strict=False)) for end in ends]}
 
 
-def explanation(server, workload):
-    path = f"/api/v1/workloads/{workload}/explanation"
-    return server.wait_for("an explanation", lambda: server.get(path).json.get("code") and server.get(path).json)
-
-
 def wait_sentence(server, workload, sentence):
     path = f"/api/v1/workloads/{workload}/explanation"
     server.wait_for(sentence, lambda: server.get(path).json.get("sentence") == sentence)
@@ -31,13 +27,7 @@ def names(server):
 
 
 def refused(server, **spec):
-    body = {
-        "name": "next",
-        "projectId": server.project_id("team-a"),
-        "clusterId": server.cluster_id(),
-        "spec": {"image": "x", **spec},
-    }
-    answer = server.post(TRAININGS, body)
+    answer = server.post(TRAININGS, body(server, "next", "team-a", **spec))
     assert answer.status == 400, answer
     return answer.json["message"]
 
@@ -61,7 +51,7 @@ def test_an_end_opens_or_closes(server, when, end, starts):
     then = server.submit("then", "team-a", spec=after(f"first:{when}"))
     if end == "deleted":
         verb = {"ok": "complete", "any": "end", "failed": "fail"}[when]
-        said = explanation(server, then)
+        said = server.explanation(then)
         assert (said["code"], said["sentence"]) == ("NotReady", f"Waits for first to {verb}.")
         assert said["forecast"] == {"kind": "unknown", "at": None, "sentence": "Joins the queue then"}
         assert server.delete(f"{TRAININGS}/{first}").status == 202
@@ -71,7 +61,7 @@ def test_an_end_opens_or_closes(server, when, end, starts):
         server.wait_phase(then, "Running")
     else:
         wait_sentence(server, then, NEVER if when == "ok" else NEVER.replace("completed", "failed"))
-        assert explanation(server, then)["forecast"]["kind"] == "never"
+        assert server.explanation(then)["forecast"]["kind"] == "never"
         assert server.workload(then)["phase"] == "Pending"
 
 
@@ -79,10 +69,10 @@ def test_all_of_them_must_end(server):
     server.wait_phase(server.submit("done", "team-a", spec=SECOND), "Completed")
     long = server.submit("long", "team-a")
     then = server.submit("then", "team-a", spec=after("done", "long:any"))
-    assert explanation(server, then)["sentence"] == "Waits for long to end."
+    assert server.explanation(then)["sentence"] == "Waits for long to end."
     server.stop()
     server.start()
-    assert explanation(server, then)["sentence"] == "Waits for long to end."
+    assert server.explanation(then)["sentence"] == "Waits for long to end."
     server.delete(f"{TRAININGS}/{long}")
     server.wait_phase(then, "Running")
     spec = server.get(f"{TRAININGS}/{then}").json["spec"]
@@ -102,12 +92,12 @@ def test_a_chain_goes_one_by_one(server):
 def test_it_is_the_one_that_had_the_name_then(server):
     first = server.submit("first", "team-a")
     then = server.submit("then", "team-a", spec=after("first"))
-    explanation(server, then)
+    server.explanation(then)
     server.delete(f"{TRAININGS}/{first}")
     server.wait_for("first is gone", lambda: names(server) == ["then"])
     server.wait_phase(server.submit("first", "team-a", spec=SECOND), "Completed")
     wait_sentence(server, then, NEVER)
-    assert explanation(server, then)["forecast"]["kind"] == "never"
+    assert server.explanation(then)["forecast"]["kind"] == "never"
 
 
 def test_what_it_cannot_wait_for_is_refused_by_field(server):
@@ -126,12 +116,6 @@ def test_what_it_cannot_wait_for_is_refused_by_field(server):
 
 def test_what_if_knows_it(server):
     server.submit("first", "team-a")
-    workload = {
-        "name": "then",
-        "projectId": server.project_id("team-a"),
-        "clusterId": server.cluster_id(),
-        "spec": {"image": "x", "compute": {"gpuDevicesRequest": 1}, **after("first")},
-    }
-    answer = server.post("/api/v1/scheduler/what-if", {"type": "Training", "workload": workload})
+    answer = ask(server, "then", "team-a", **after("first"))
     assert (answer.json["verdict"], answer.json["sentence"]) == ("Waits", "Waits for first to complete")
     assert answer.json["forecast"] == {"kind": "unknown", "at": None, "sentence": "Joins the queue then"}

@@ -2,8 +2,7 @@
 
 import pytest
 from test_access import make_caller
-
-WORKLOAD_COUNTS = ("runningWorkloads", "pendingWorkloads")
+from test_person_bounds import Person
 
 
 def people(server, project="team-a", token="admin", **query):
@@ -14,27 +13,14 @@ def people(server, project="team-a", token="admin", **query):
     return answer.json["people"]
 
 
-def submit(server, token, name, gpus, **spec):
-    body = {
-        "name": name,
-        "projectId": server.project_id("team-a"),
-        "clusterId": server.cluster_id(),
-        "spec": {"image": "x", "compute": {"gpuDevicesRequest": gpus}, **spec},
-    }
-    answer = server.request("POST", "/api/v1/workloads/trainings", body, token=token)
-    assert answer.status == 202, answer
-    return answer.json["workloadId"]
-
-
 def test_what_people_hold_wait_for_and_have_used(server):
-    _, ann = make_caller(server, "ann", ("L1 researcher", "project", server.project_id("team-a")))
-    _, bob = make_caller(server, "bob", ("L1 researcher", "project", server.project_id("team-a")))
+    ann, bob = Person(server, "ann"), Person(server, "bob")
     assert people(server) == []
-    held = submit(server, ann, "held", 2)
+    held = ann.submit("held", 2)
     server.wait_phase(held, "Running")
     server.wait_phase(server.submit("theirs", "team-b", 2), "Running")
-    server.wait_phase(submit(server, bob, "waits", 1), "Pending")
-    done = submit(server, bob, "ends", 0, annotations=[{"name": "prorata.io/sim-duration", "value": "1s"}])
+    server.wait_phase(bob.submit("waits", 1), "Pending")
+    done = bob.submit("ends", 0, annotations=[{"name": "prorata.io/sim-duration", "value": "1s"}])
     server.wait_phase(done, "Completed")
     first, second = server.wait_for(
         "hours", lambda: (lambda all: all if all[0]["gpuHours"] > 0 else None)(people(server, days=1))
@@ -50,7 +36,7 @@ def test_what_people_hold_wait_for_and_have_used(server):
     assert first["name"] == server.workload(held)["submittedBy"]
     assert (second["pendingGpus"], second["pendingWorkloads"], second["allocatedGpus"]) == (1, 1, 0)
     # Who reads the project's workloads reads this, too.
-    assert [p["name"] for p in people(server, token=bob)] == [first["name"], second["name"]]
+    assert [p["name"] for p in people(server, token=bob.token)] == [first["name"], second["name"]]
     # What has ended still counts.
     assert server.delete(f"/api/v1/workloads/trainings/{held}").status == 202
     server.wait_for("it is gone", lambda: len(server.get("/api/v1/workloads").json["workloads"]) == 3)

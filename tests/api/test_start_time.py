@@ -3,17 +3,13 @@
 import datetime
 
 import pytest
+from test_what_if import ask, body
 
 LATER = "2099-01-31T22:00:00Z"
 
 
 def submit(server, name, start, gpus=1, kind="trainings", **spec):
     return server.submit(name, "team-a", gpus, kind=kind, spec={"startAt": start, **spec})
-
-
-def explanation(server, workload):
-    path = f"/api/v1/workloads/{workload}/explanation"
-    return server.wait_for("an explanation", lambda: server.get(path).json.get("code") and server.get(path).json)
 
 
 def seconds_of(text):
@@ -28,7 +24,7 @@ def in_seconds(seconds):
 @pytest.mark.parametrize("kind", ["trainings", "workspaces"])
 def test_it_waits_for_its_time(server, kind):
     later = submit(server, "later", LATER, kind=kind)
-    said = explanation(server, later)
+    said = server.explanation(later)
     assert (said["code"], said["sentence"]) == (
         "NotReady",
         "Starts no sooner than 2099-01-31T22:00:00.000Z, as its submitter asked.",
@@ -40,7 +36,7 @@ def test_it_waits_for_its_time(server, kind):
     server.stop()
     server.start()
     assert server.workload(later)["phase"] == "Pending"
-    assert explanation(server, later)["sentence"] == said["sentence"]
+    assert server.explanation(later)["sentence"] == said["sentence"]
 
 
 def test_it_starts_then(server):
@@ -55,32 +51,19 @@ def test_a_time_that_is_over_is_no_bound(server):
 
 
 def test_a_gang_waits_whole(server):
-    body = {
-        "name": "gang",
-        "projectId": server.project_id("team-a"),
-        "clusterId": server.cluster_id(),
-        "spec": {
-            "image": "x",
-            "compute": {"gpuDevicesRequest": 1},
-            "numWorkers": 1,
-            "distributedFramework": "PyTorch",
-            "startAt": LATER,
-        },
-    }
-    answer = server.post("/api/v1/workloads/distributed", body)
-    assert answer.status == 202, answer
-    assert explanation(server, answer.json["workloadId"])["sentence"].startswith("Starts no sooner than 2099")
+    gang = submit(server, "gang", LATER, kind="distributed", numWorkers=1, distributedFramework="PyTorch")
+    assert server.explanation(gang)["sentence"].startswith("Starts no sooner than 2099")
 
 
 def test_it_may_be_stopped_and_deleted_before(server):
     later = submit(server, "later", LATER)
-    explanation(server, later)
+    server.explanation(later)
     path = f"/api/v1/workloads/trainings/{later}"
     assert server.post(f"{path}/suspend").status == 202
     server.wait_phase(later, "Stopped")
     assert server.post(f"{path}/resume").status == 202
     server.wait_phase(later, "Pending")
-    assert explanation(server, later)["sentence"].startswith("Starts no sooner")
+    assert server.explanation(later)["sentence"].startswith("Starts no sooner")
     assert server.delete(path).status == 202
     server.wait_for("it is gone", lambda: server.get("/api/v1/workloads").json["workloads"] == [])
 
@@ -89,24 +72,12 @@ def test_it_may_be_stopped_and_deleted_before(server):
     "start", ["tomorrow", "2026-01-31", "22:00", "", 5, "2026-13-01T00:00:00Z", "2026-01-01T00:00"]
 )
 def test_what_is_no_time_is_refused_by_field(server, start):
-    body = {
-        "name": "a",
-        "projectId": server.project_id("team-a"),
-        "clusterId": server.cluster_id(),
-        "spec": {"image": "x", "startAt": start},
-    }
-    answer = server.post("/api/v1/workloads/trainings", body)
+    answer = server.post("/api/v1/workloads/trainings", body(server, "a", "team-a", startAt=start))
     assert answer.status == 400 and "startAt" in answer.json["message"], answer
 
 
 def test_what_if_says_when(server):
-    body = {
-        "name": "a",
-        "projectId": server.project_id("team-a"),
-        "clusterId": server.cluster_id(),
-        "spec": {"image": "x", "compute": {"gpuDevicesRequest": 1}, "startAt": LATER},
-    }
-    answer = server.post("/api/v1/scheduler/what-if", {"type": "Training", "workload": body})
+    answer = ask(server, "a", "team-a", startAt=LATER)
     assert answer.status == 200, answer
     assert answer.json["verdict"] == "Waits"
     assert answer.json["forecast"]["at"] == "2099-01-31T22:00:00.000Z"
