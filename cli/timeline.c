@@ -5,12 +5,14 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *timeline_path(struct cli *cli)
 {
     static const struct {
         const char *flag, *parameter;
-    } PARAMETERS[] = {{"pool", "nodePool"}, {"node", "node"}, {"start", "start"}, {"end", "end"}, {"width", "width"}};
+    } PARAMETERS[] = {{"pool", "nodePool"}, {"node", "node"},   {"start", "start"},
+                      {"end", "end"},       {"width", "width"}, {"by", "by"}};
     const char *path = "/api/v1/scheduler/timeline";
     for (size_t i = 0; i < sizeof(PARAMETERS) / sizeof(PARAMETERS[0]); i++)
         path = cli_add_query(cli, path, PARAMETERS[i].parameter, flag_text(&cli->arguments, PARAMETERS[i].flag));
@@ -69,21 +71,35 @@ static const char *end_of(struct cli *cli, const json_t *block)
     return NULL;
 }
 
+enum {
+    COLUMNS = 8,
+    OF_NODES = 2, // the first columns; pools have the first of them
+};
+
 static void print_blocks(struct cli *cli, const json_t *timeline)
 {
-    static const char *const TITLES[] = {"Node", "Devices", "GPUs", "From", "To", "Project", "Workload", "Ended"};
+    const char *titles[COLUMNS] = {"Node", "Devices", "GPUs", "From", "To", "Project", "Workload", "Ended"};
+    const char *by = cli_text(timeline, "by");
+    bool is_pools = strcmp(by, "pools") == 0;
+    size_t left_out = strcmp(by, "nodes") == 0 ? 0 : is_pools ? 1 : OF_NODES;
     struct table table;
     json_t *block;
     size_t i;
-    table_init(&table, &cli->arena, TITLES, 8);
+    if (is_pools)
+        titles[1] = "Node Pool";
+    table_init(&table, &cli->arena, titles + left_out, COLUMNS - left_out);
     json_array_foreach(cli_at(timeline, "blocks"), i, block) {
-        const json_t *project = pointed_at(timeline, "projects", block, "project");
-        table_add(&table, (const char *const[]){cli_text(pointed_at(timeline, "lanes", block, "lane"), "node"),
-                                                devices_of(cli, block), cli_amount(cli, cli_number(block, "gpus")),
-                                                time_at(cli, timeline, cli_number(block, "from")),
-                                                time_at(cli, timeline, cli_number(block, "to")),
-                                                project ? cli_text(project, "name") : NULL,
-                                                holder_of(cli, timeline, block), end_of(cli, block)});
+        const json_t *project = pointed_at(timeline, "projects", block, "project"),
+                     *lane = pointed_at(timeline, "lanes", block, "lane");
+        const char *row[COLUMNS] = {cli_text(lane, "node"),
+                                    is_pools ? cli_text(lane, "nodePool") : devices_of(cli, block),
+                                    cli_amount(cli, cli_number(block, "gpus")),
+                                    time_at(cli, timeline, cli_number(block, "from")),
+                                    time_at(cli, timeline, cli_number(block, "to")),
+                                    project ? cli_text(project, "name") : NULL,
+                                    holder_of(cli, timeline, block),
+                                    end_of(cli, block)};
+        table_add(&table, row + left_out);
     }
     cli_print_table(cli, &table);
 }

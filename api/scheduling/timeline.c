@@ -1,10 +1,10 @@
 // GET /scheduler/timeline: who held which devices from when to when, who gave way to whom, and figures of the same
 // time.
+#include "api/scheduling/timeline.h"
 #include "api/access/authorization.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
 #include "api/operations.h"
-#include "api/scheduling/timeline_blocks.h"
 #include "api/server.h"
 #include "base/arena.h"
 #include "base/buffer.h"
@@ -25,63 +25,17 @@ enum {
     WIDTH = 400, // parts, where nothing is said
     POINTS_MAXIMUM = 200,
     EVICTIONS_SHOWN = 150,
-    NODE_SLOTS = 4096, // a power of two
-};
-
-enum {
-    FIGURE_ALLOCATED,
-    FIGURE_READY,
-    FIGURE_WAITING,
-    FIGURE_COUNT
+    NODES_AT_FIRST = 24, // `auto` shows more of them by pool
 };
 
 static const char *const FIGURES[] = {"ALLOCATED_GPU", "READY_GPU"}; // that are read by their metric
-static const char *const FIGURE_KEYS[FIGURE_COUNT] = {"allocated", "ready", "waiting"};
-
-struct node_slot {
-    size_t lane;
-    struct node_slot *next;
-};
-
-// A project or workload that blocks name by its place in the list, which is by id.
-struct named {
-    int64_t id;
-    int64_t place_id; // one that it holds
-};
-
-struct named_list {
-    struct named *rows;
-    size_t count;
-};
-
-struct timeline {
-    struct arena *arena;
-    struct timeline_query query;
-    struct scope_filter nodes, workloads;
-    int64_t now_ms;
-    int64_t parts;
-    int64_t held_since_ms;
-    struct timeline_lane *lanes;
-    size_t lane_count, lane_capacity;
-    struct node_slot *slots[NODE_SLOTS];
-    struct timeline_place *places;
-    size_t place_count, place_capacity;
-    struct timeline_blocks merged;
-    struct held_name *names;
-    size_t name_count;
-    struct timeline_eviction *evictions;
-    size_t eviction_count;
-    size_t point_count;
-    double *points[FIGURE_COUNT];
-    struct named_list projects, named_workloads; // that blocks name
-};
 
 static struct node_slot **slot_of(struct timeline *timeline, const char *node)
 {
     size_t hash = 5381;
     for (const char *c = node; *c; c++)
         hash = hash * 33 + (unsigned char)*c;
-    return &timeline->slots[hash & (NODE_SLOTS - 1)];
+    return &timeline->slots[hash & (TIMELINE_NODE_SLOTS - 1)];
 }
 
 static void add_slot(struct timeline *timeline, size_t lane)
@@ -104,6 +58,15 @@ static size_t lane_of(struct timeline *timeline, const char *node)
         (struct timeline_lane){.node = arena_strdup(timeline->arena, node), .node_pool = ""};
     add_slot(timeline, timeline->lane_count - 1);
     return timeline->lane_count - 1;
+}
+
+// NULL: it has gone.
+static const char *pool_of_node(struct timeline *timeline, const char *node)
+{
+    for (const struct node_slot *slot = *slot_of(timeline, node); slot; slot = slot->next)
+        if (strcmp(timeline->lanes[slot->lane].node, node) == 0)
+            return *timeline->lanes[slot->lane].node_pool ? timeline->lanes[slot->lane].node_pool : NULL;
+    return NULL;
 }
 
 // Ends within the period; what ends later is still held there.
@@ -150,6 +113,11 @@ static int read_query(struct request *req, struct timeline *timeline, struct err
     access_filter(req, RESOURCE_TYPE_WORKLOADS, ACTION_READ, &timeline->workloads);
     query->nodes = &timeline->nodes;
     query->workloads = &timeline->workloads;
+    const char *by = request_query(req, "by");
+    timeline->is_auto = by && strcmp(by, "auto") == 0;
+    for (int i = 0; by && i < TIMELINE_BY_COUNT; i++)
+        if (strcmp(timeline_by_text((enum timeline_by)i), by) == 0)
+            timeline->by = (enum timeline_by)i;
     timeline->parts = request_query_integer(req, "width", WIDTH);
     timeline->point_count = (size_t)(timeline->parts < POINTS_MAXIMUM ? timeline->parts : POINTS_MAXIMUM);
     return 0;
@@ -173,12 +141,6 @@ static int compare_named(const void *a, const void *b)
     if (left->id != right->id)
         return left->id < right->id ? -1 : 1;
     return (left->place_id > right->place_id) - (left->place_id < right->place_id);
-}
-
-static int compare_named_id(const void *a, const void *b)
-{
-    const struct named *left = a, *right = b;
-    return (left->id > right->id) - (left->id < right->id);
 }
 
 static void sort_named(struct named_list *list)
@@ -227,6 +189,25 @@ static int read_names(struct timeline *timeline, struct db_conn *conn, struct er
     return rc;
 }
 
+// Puts each place into its node's pool. Lanes are by pool.
+static void join_pools(struct timeline *timeline)
+{
+    size_t *pool_of = arena_array(timeline->arena, timeline->lane_count + 1, sizeof(*pool_of));
+    timeline->pools = arena_array(timeline->arena, timeline->lane_count + 1, sizeof(*timeline->pools));
+    for (size_t i = 0; i < timeline->lane_count; i++) {
+        const struct timeline_lane *lane = &timeline->lanes[i];
+        size_t count = timeline->pool_count;
+        if (count == 0 || strcmp(timeline->pools[count - 1].name, lane->node_pool) != 0)
+            timeline->pools[timeline->pool_count++].name = lane->node_pool;
+        struct timeline_pool *pool = &timeline->pools[timeline->pool_count - 1];
+        pool->node_count++;
+        pool->gpu_count += lane->gpu_count;
+        pool_of[i] = timeline->pool_count - 1;
+    }
+    for (size_t i = 0; i < timeline->place_count; i++)
+        timeline->places[i].lane = pool_of[timeline->places[i].lane];
+}
+
 static int read_timeline(struct timeline *timeline, struct db_conn *conn, struct error *err)
 {
     if (db_list_timeline_lanes(conn, &timeline->query, timeline->arena, &timeline->lanes, &timeline->lane_count, err) <
@@ -237,169 +218,22 @@ static int read_timeline(struct timeline *timeline, struct db_conn *conn, struct
         add_slot(timeline, i);
     if (db_read_held(conn, &timeline->query, timeline->arena, add_place, timeline, err) < 0)
         return -1;
-    timeline_merge(&timeline->query, timeline->lane_count, timeline->places, timeline->place_count, timeline->parts,
-                   timeline->arena, &timeline->merged);
+    if (timeline->is_auto)
+        timeline->by = timeline->lane_count <= NODES_AT_FIRST ? TIMELINE_BY_NODES : TIMELINE_BY_POOLS;
+    if (timeline->by == TIMELINE_BY_POOLS)
+        join_pools(timeline);
+    timeline_merge(&timeline->query, timeline->by,
+                   timeline->by == TIMELINE_BY_POOLS ? timeline->pool_count : timeline->lane_count, timeline->places,
+                   timeline->place_count, timeline->parts, timeline->arena, &timeline->merged);
     if (read_names(timeline, conn, err) < 0 || db_find_held_since(conn, &timeline->held_since_ms, err) < 0 ||
         db_list_timeline_evictions(conn, &timeline->query, EVICTIONS_SHOWN, timeline->arena, &timeline->evictions,
                                    &timeline->eviction_count, err) < 0)
         return -1;
-    return read_figures(timeline, conn, err);
-}
-
-static void write_place(struct json_writer *json, const char *key, const struct named_list *list, int64_t id)
-{
-    const struct named *found =
-        list->count ? bsearch(&(struct named){id, 0}, list->rows, list->count, sizeof(*list->rows), compare_named_id)
-                    : NULL;
-    if (found)
-        json_int(json, key, found - list->rows);
-}
-
-static void write_devices(struct json_writer *json, uint64_t devices)
-{
-    json_key(json, "devices");
-    json_begin_array(json);
-    for (uint64_t left = devices; left; left &= left - 1)
-        json_value_int(json, __builtin_ctzll(left));
-    json_end_array(json);
-}
-
-static int64_t seconds_of(const struct timeline *timeline, int64_t time_ms)
-{
-    return (time_ms - timeline->query.start_ms) / 1000;
-}
-
-static void write_lanes(const struct timeline *timeline, struct json_writer *json)
-{
-    json_key(json, "lanes");
-    json_begin_array(json);
-    for (size_t i = 0; i < timeline->lane_count; i++) {
-        json_begin_object(json);
-        json_text(json, "node", timeline->lanes[i].node);
-        json_text(json, "nodePool", timeline->lanes[i].node_pool);
-        json_int(json, "gpus", timeline->lanes[i].gpu_count);
-        json_end_object(json);
-    }
-    json_end_array(json);
-}
-
-// Names in the order of the lists.
-static void write_names(const struct timeline *timeline, struct json_writer *json)
-{
-    const struct held_name *name = timeline->names;
-    json_key(json, "projects");
-    json_begin_array(json);
-    for (size_t i = 0; i < timeline->projects.count; i++, name++) {
-        json_begin_object(json);
-        json_text(json, "id", arena_printf(timeline->arena, "%" PRId64, timeline->projects.rows[i].id));
-        json_text(json, "name", name->project);
-        json_end_object(json);
-    }
-    json_end_array(json);
-    json_key(json, "workloads");
-    json_begin_array(json);
-    for (size_t i = 0; i < timeline->named_workloads.count; i++, name++) {
-        json_begin_object(json);
-        json_text(json, "id", name->workload_uuid);
-        json_text(json, "name", name->workload);
-        json_end_object(json);
-    }
-    json_end_array(json);
-}
-
-static void write_block(const struct timeline *timeline, const struct timeline_block *block, struct json_writer *json)
-{
-    json_begin_object(json);
-    json_int(json, "lane", (int64_t)block->lane);
-    json_int(json, "from", seconds_of(timeline, block->from_ms));
-    json_int(json, "to", seconds_of(timeline, block->to_ms + 999));
-    if (block->devices)
-        write_devices(json, block->devices);
-    json_milli(json, "gpus", block->gpu_milli);
-    if (block->whose)
-        write_place(json, "project", &timeline->projects, block->whose->held.project_id);
-    if (block->only)
-        write_place(json, "workload", &timeline->named_workloads, block->only->held.workload_id);
-    if (block->count > 1)
-        json_int(json, "count", block->count);
-    else if (block->only && block->devices && block->only->held.end != HELD_STILL)
-        json_text(json, "end", held_end_text(block->only->held.end));
-    if (block->count > 1 || !block->devices) {
-        if (block->failed)
-            json_int(json, "failed", block->failed);
-        if (block->preempted)
-            json_int(json, "preempted", block->preempted);
-    }
-    json_end_object(json);
-}
-
-static void write_side(struct json_writer *json, const char *key, const char *uuid, const char *name,
-                       const char *project)
-{
-    json_key(json, key);
-    json_begin_object(json);
-    json_text(json, "id", uuid);
-    json_text(json, "name", name);
-    json_text(json, "project", project);
-    json_end_object(json);
-}
-
-static void write_eviction(struct timeline *timeline, const struct timeline_eviction *eviction,
-                           struct json_writer *json)
-{
-    json_begin_object(json);
-    json_int(json, "at", seconds_of(timeline, eviction->time_ms));
-    json_text(json, "action", eviction->action);
-    json_text(json, "node", eviction->node);
-    write_devices(json, eviction->devices);
-    json_milli(json, "gpus", eviction->gpu_milli);
-    write_side(json, "victim", eviction->victim_uuid, eviction->victim, eviction->victim_project);
-    if (eviction->has_beneficiary)
-        write_side(json, "beneficiary", eviction->beneficiary_uuid, eviction->beneficiary,
-                   eviction->beneficiary_project);
-    json_end_object(json);
-}
-
-static void write_figures(const struct timeline *timeline, struct json_writer *json)
-{
-    json_key(json, "figures");
-    json_begin_object(json);
-    json_number(json, "step",
-                (double)(timeline->query.end_ms - timeline->query.start_ms) / 1000 / (double)timeline->point_count);
-    for (int i = 0; i < FIGURE_COUNT; i++) {
-        json_key(json, FIGURE_KEYS[i]);
-        json_begin_array(json);
-        for (size_t p = 0; p < timeline->point_count; p++)
-            json_value_real(json, timeline->points[i][p]);
-        json_end_array(json);
-    }
-    json_end_object(json);
-}
-
-static void write_timeline(struct timeline *timeline, struct json_writer *json)
-{
-    const struct timeline_blocks *merged = &timeline->merged;
-    bool is_cut = timeline->held_since_ms > timeline->query.start_ms;
-    json_begin_object(json);
-    json_time(json, "start", timeline->query.start_ms);
-    json_time(json, "end", timeline->query.end_ms);
-    json_time(json, "heldSince", is_cut ? timeline->held_since_ms : 0);
-    json_text(json, "detail", merged->has_devices ? "devices" : "shares");
-    json_milli(json, "partSeconds", merged->part_ms);
-    write_lanes(timeline, json);
-    write_names(timeline, json);
-    json_key(json, "blocks");
-    json_begin_array(json);
-    for (size_t i = 0; i < merged->count; i++)
-        write_block(timeline, &merged->blocks[i], json);
-    json_end_array(json);
-    json_key(json, "evictions");
-    json_begin_array(json);
+    timeline->eviction_pools =
+        arena_array(timeline->arena, timeline->eviction_count + 1, sizeof(*timeline->eviction_pools));
     for (size_t i = 0; i < timeline->eviction_count; i++)
-        write_eviction(timeline, &timeline->evictions[i], json);
-    json_end_array(json);
-    write_figures(timeline, json);
-    json_end_object(json);
+        timeline->eviction_pools[i] = pool_of_node(timeline, timeline->evictions[i].node);
+    return read_figures(timeline, conn, err);
 }
 
 int op_get_scheduler_timeline(struct request *req, struct response *res, struct error *err)
@@ -420,6 +254,6 @@ int op_get_scheduler_timeline(struct request *req, struct response *res, struct 
     if (rc < 0)
         return -1;
     json_writer_init(&json, res->body, false);
-    write_timeline(timeline, &json);
+    timeline_write(timeline, &json);
     return 0;
 }

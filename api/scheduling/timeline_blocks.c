@@ -8,8 +8,18 @@
 enum {
     BLOCKS_OF_DEVICES = 1400, // with a name each, what an answer has room for
     BLOCKS_OF_SHARES = 3000,
-    SHARES_AT_FIRST = 4, // as many parts as would be four times too many blocks: neighbours are often alike
+    SHARES_AT_FIRST = 4,    // as many parts as would be four times too many blocks: neighbours are often alike
+    LEAST_PART_MS = 1000,   // of shares: they are told in seconds
+    NODE_STEP_MILLI = 1000, // what a share is rounded to
+    ROW_STEP_MILLI = 250,
     DEVICES = 64,
+};
+
+// What a project held of a lane; project_id 0: those of others, and of those beyond the ones that are told apart.
+struct row {
+    size_t lane;
+    int64_t project_id;
+    int64_t milli_ms;
 };
 
 struct merging {
@@ -17,6 +27,11 @@ struct merging {
     size_t lane_count;
     const struct timeline_place *places;
     size_t place_count;
+    enum timeline_by by;
+    struct row *rows; // of shares
+    size_t row_count;
+    size_t *row_of; // by place
+    int64_t step_milli;
     struct arena *arena;
     int64_t part_ms;
     struct timeline_block *blocks;
@@ -142,7 +157,109 @@ static void merge_devices(struct merging *merging)
     join_devices(merging);
 }
 
-// A part of the period on one node.
+static int compare_row_keys(const void *a, const void *b)
+{
+    const struct row *left = a, *right = b;
+    if (left->lane != right->lane)
+        return left->lane < right->lane ? -1 : 1;
+    return (left->project_id > right->project_id) - (left->project_id < right->project_id);
+}
+
+// By lane; who held most first, the others last.
+static int compare_rows(const void *a, const void *b)
+{
+    const struct row *left = a, *right = b;
+    if (left->lane != right->lane)
+        return left->lane < right->lane ? -1 : 1;
+    if (!left->project_id != !right->project_id)
+        return left->project_id ? -1 : 1;
+    if (left->milli_ms != right->milli_ms)
+        return left->milli_ms > right->milli_ms ? -1 : 1;
+    return compare_row_keys(a, b);
+}
+
+static struct row *find_row(const struct merging *merging, size_t lane, int64_t project_id)
+{
+    return bsearch(&(struct row){.lane = lane, .project_id = project_id}, merging->rows, merging->row_count,
+                   sizeof(*merging->rows), compare_row_keys);
+}
+
+static int64_t length_ms(const struct merging *merging, const struct timeline_place *place)
+{
+    return place->held.ended_ms - begin_of(merging, place);
+}
+
+// One row for each lane and project, by both.
+static void collect_rows(struct merging *merging, bool has_lanes)
+{
+    size_t kept = 0;
+    merging->rows = arena_array(merging->arena, merging->place_count + 1, sizeof(*merging->rows));
+    for (size_t i = 0; i < merging->place_count; i++) {
+        const struct timeline_place *place = &merging->places[i];
+        merging->rows[i] = (struct row){has_lanes ? place->lane : 0, place->held.project_id,
+                                        place->held.gpu_milli * length_ms(merging, place)};
+    }
+    if (merging->place_count)
+        qsort(merging->rows, merging->place_count, sizeof(*merging->rows), compare_row_keys);
+    for (size_t i = 0; i < merging->place_count; i++) {
+        if (kept && compare_row_keys(&merging->rows[kept - 1], &merging->rows[i]) == 0)
+            merging->rows[kept - 1].milli_ms += merging->rows[i].milli_ms;
+        else
+            merging->rows[kept++] = merging->rows[i];
+    }
+    merging->row_count = kept;
+}
+
+// Of a lane only so many projects are told apart; what others hold goes to the row without a project.
+static void join_small_rows(struct merging *merging)
+{
+    size_t kept = 0, of_lane = 0;
+    if (merging->row_count)
+        qsort(merging->rows, merging->row_count, sizeof(*merging->rows), compare_rows);
+    for (size_t i = 0; i < merging->row_count; i++) {
+        struct row row = merging->rows[i], *before = kept ? &merging->rows[kept - 1] : NULL;
+        of_lane = before && before->lane == row.lane ? of_lane + 1 : 0;
+        if (of_lane >= TIMELINE_POOL_ROWS)
+            row.project_id = 0;
+        if (before && compare_row_keys(before, &row) == 0)
+            before->milli_ms += row.milli_ms;
+        else
+            merging->rows[kept++] = row;
+    }
+    merging->row_count = kept;
+}
+
+static void number_rows(struct merging *merging)
+{
+    enum timeline_by by = merging->by;
+    merging->row_of = arena_array(merging->arena, merging->place_count + 1, sizeof(*merging->row_of));
+    if (by == TIMELINE_BY_NODES) {
+        merging->rows = arena_array(merging->arena, merging->lane_count + 1, sizeof(*merging->rows));
+        merging->row_count = merging->lane_count;
+        for (size_t i = 0; i < merging->row_count; i++)
+            merging->rows[i].lane = i;
+        for (size_t i = 0; i < merging->place_count; i++)
+            merging->row_of[i] = merging->places[i].lane;
+        return;
+    }
+    collect_rows(merging, by == TIMELINE_BY_POOLS);
+    if (by == TIMELINE_BY_POOLS)
+        join_small_rows(merging);
+    if (merging->row_count)
+        qsort(merging->rows, merging->row_count, sizeof(*merging->rows), compare_row_keys);
+    for (size_t i = 0; i < merging->place_count; i++) {
+        size_t lane = by == TIMELINE_BY_POOLS ? merging->places[i].lane : 0;
+        const struct row *row = find_row(merging, lane, merging->places[i].held.project_id);
+        merging->row_of[i] = (size_t)((row ? row : find_row(merging, lane, 0)) - merging->rows);
+    }
+    if (by == TIMELINE_BY_PROJECTS) {
+        for (size_t i = 0; i < merging->row_count; i++)
+            merging->rows[i].lane = i;
+        merging->lane_count = merging->row_count;
+    }
+}
+
+// A part of the period of one row.
 struct part {
     int64_t milli_ms;
     int64_t began, running; // places that began in it, and those that it began with
@@ -157,11 +274,11 @@ static void fill_parts(const struct merging *merging, struct part *parts, size_t
         const struct timeline_place *place = &merging->places[i];
         int64_t from_ms = begin_of(merging, place) - merging->query->start_ms,
                 to_ms = place->held.ended_ms - merging->query->start_ms;
-        struct part *lane = parts + place->lane * part_count;
+        struct part *row = parts + merging->row_of[i] * part_count;
         size_t first = (size_t)(from_ms / merging->part_ms), last = (size_t)((to_ms - 1) / merging->part_ms);
         for (size_t p = first; p <= last && p < part_count; p++) {
             int64_t begin_ms = (int64_t)p * merging->part_ms, end_ms = begin_ms + merging->part_ms;
-            struct part *part = &lane[p];
+            struct part *part = &row[p];
             bool is_first = part->milli_ms == 0;
             part->milli_ms +=
                 place->held.gpu_milli * ((to_ms < end_ms ? to_ms : end_ms) - (from_ms > begin_ms ? from_ms : begin_ms));
@@ -171,21 +288,23 @@ static void fill_parts(const struct merging *merging, struct part *parts, size_t
             *(p == first ? &part->began : &part->running) += 1;
         }
         if (last < part_count) {
-            lane[last].failed += place->held.end == HELD_FAILED;
-            lane[last].preempted += place->held.end == HELD_PREEMPTED;
+            row[last].failed += place->held.end == HELD_FAILED;
+            row[last].preempted += place->held.end == HELD_PREEMPTED;
         }
     }
 }
 
-// Neighbours of the same project that hold about as much are one block.
-static void add_part(struct merging *merging, size_t lane, size_t index, const struct part *part)
+// Neighbours of the same project that hold about as much are one block. The last part ends with the period. before: the
+// row's last block, if it has one.
+static void add_part(struct merging *merging, size_t lane, struct timeline_block *before, size_t index,
+                     const struct part *part)
 {
     int64_t from_ms = merging->query->start_ms + (int64_t)index * merging->part_ms, to_ms = from_ms + merging->part_ms;
-    int64_t gpu_milli = (part->milli_ms / merging->part_ms + 500) / 1000 * 1000;
-    struct timeline_block *before = merging->count ? &merging->blocks[merging->count - 1] : NULL;
     if (to_ms > merging->query->end_ms)
         to_ms = merging->query->end_ms;
-    if (before && before->lane == lane && before->to_ms == from_ms && before->gpu_milli == gpu_milli &&
+    int64_t step_milli = merging->step_milli,
+            gpu_milli = (part->milli_ms / (to_ms - from_ms) + step_milli / 2) / step_milli * step_milli;
+    if (before && before->to_ms == from_ms && before->gpu_milli == gpu_milli &&
         (is_of_same_project(before->whose, part->whose) || (!before->whose && !part->whose)) &&
         (is_of_same_workload(before->only, part->only) || (!before->only && !part->only))) {
         before->to_ms = to_ms;
@@ -205,30 +324,57 @@ static void add_part(struct merging *merging, size_t lane, size_t index, const s
                                                 .whose = part->whose});
 }
 
+// A node's part tells whose it is where that is one alone; a project's row is its own.
+static void forget_workloads(const struct merging *merging, struct part *part, const struct row *row)
+{
+    if (merging->by == TIMELINE_BY_NODES)
+        return;
+    part->only = NULL;
+    if (row->project_id == 0)
+        part->whose = NULL;
+}
+
 static void merge_shares(struct merging *merging)
 {
     int64_t period_ms = merging->query->end_ms - merging->query->start_ms;
     size_t part_count = (size_t)((period_ms + merging->part_ms - 1) / merging->part_ms);
-    struct part *parts = arena_array(merging->arena, merging->lane_count * part_count, sizeof(*parts));
+    struct part *parts = arena_array(merging->arena, merging->row_count * part_count, sizeof(*parts));
     merging->count = 0;
     fill_parts(merging, parts, part_count);
-    for (size_t lane = 0; lane < merging->lane_count; lane++)
-        for (size_t p = 0; p < part_count; p++)
-            if (parts[lane * part_count + p].milli_ms)
-                add_part(merging, lane, p, &parts[lane * part_count + p]);
+    for (size_t row = 0; row < merging->row_count; row++) {
+        size_t first = merging->count; // the row's first block
+        for (size_t p = 0; p < part_count; p++) {
+            struct part *part = &parts[row * part_count + p];
+            struct timeline_block *before = merging->count > first ? &merging->blocks[merging->count - 1] : NULL;
+            forget_workloads(merging, part, &merging->rows[row]);
+            if (part->milli_ms)
+                add_part(merging, merging->rows[row].lane, before, p, part);
+        }
+    }
 }
 
-void timeline_merge(const struct timeline_query *query, size_t lane_count, const struct timeline_place *places,
-                    size_t place_count, int64_t parts, struct arena *arena, struct timeline_blocks *out_blocks)
+void timeline_merge(const struct timeline_query *query, enum timeline_by by, size_t lane_count,
+                    const struct timeline_place *places, size_t place_count, int64_t parts, struct arena *arena,
+                    struct timeline_blocks *out_blocks)
 {
-    struct merging merging = {query, lane_count, places, place_count, arena, 0, NULL, 0, 0};
+    struct merging merging = {.query = query,
+                              .lane_count = lane_count,
+                              .places = places,
+                              .place_count = place_count,
+                              .arena = arena,
+                              .by = by,
+                              .step_milli = by == TIMELINE_BY_NODES ? NODE_STEP_MILLI : ROW_STEP_MILLI};
     int64_t period_ms = query->end_ms - query->start_ms;
-    bool has_devices = lane_count <= TIMELINE_DEVICE_LANES;
+    bool has_devices = by == TIMELINE_BY_NODES && lane_count <= TIMELINE_DEVICE_LANES;
     size_t bound = has_devices ? BLOCKS_OF_DEVICES : BLOCKS_OF_SHARES;
-    if (!has_devices && lane_count * (size_t)parts > SHARES_AT_FIRST * bound)
-        parts = (int64_t)(SHARES_AT_FIRST * bound / lane_count);
+    if (!has_devices)
+        number_rows(&merging);
+    if (!has_devices && merging.row_count * (size_t)parts > SHARES_AT_FIRST * bound)
+        parts = (int64_t)(SHARES_AT_FIRST * bound / merging.row_count);
+    int64_t least_ms = has_devices ? 1 : LEAST_PART_MS;
     merging.part_ms = period_ms / (parts < 1 ? 1 : parts);
-    for (merging.part_ms = merging.part_ms < 1 ? 1 : merging.part_ms;; merging.part_ms += (merging.part_ms + 3) / 4) {
+    for (merging.part_ms = merging.part_ms < least_ms ? least_ms : merging.part_ms;;
+         merging.part_ms += (merging.part_ms + 3) / 4) {
         if (has_devices)
             merge_devices(&merging);
         else
@@ -236,5 +382,6 @@ void timeline_merge(const struct timeline_query *query, size_t lane_count, const
         if (merging.count <= bound || merging.part_ms > period_ms)
             break;
     }
-    *out_blocks = (struct timeline_blocks){merging.blocks, merging.count, merging.part_ms, has_devices};
+    *out_blocks =
+        (struct timeline_blocks){merging.blocks, merging.count, merging.lane_count, merging.part_ms, has_devices};
 }

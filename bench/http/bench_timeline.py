@@ -102,6 +102,7 @@ def measure(server, callers):
     for name, days, extra in [
         ("30 days", 30, ""), ("7 days", 7, ""), ("1 day", 1, ""), ("1 hour", 1 / 24, ""),
         ("30 days, one node pool", 30, "&nodePool=default"),
+        ("30 days, by pools", 30, "&by=pools"), ("30 days, by projects", 30, "&by=projects"),
         ("30 days, one node", 30, "&node=gpu-node-3"), ("1 day, one node", 1, "&node=gpu-node-3"),
     ]:  # fmt: skip
         start = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now - days * 86400))

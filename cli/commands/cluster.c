@@ -74,6 +74,7 @@ static const struct flag IDLE_FLAGS[] = {
 };
 
 static const struct flag TIMELINE_FLAGS[] = {
+    {"by", NULL, 0, FLAG_TEXT, "WHAT", "nodes, pools, projects, or auto: pools where there are many nodes"},
     {"node", NULL, 0, FLAG_TEXT, "NAME", "only this node"},
     {"start", NULL, 0, FLAG_TEXT, "TIME", "not before: 2026-01-01T00:00:00Z (default: a day before the end)"},
     {"end", NULL, 0, FLAG_TEXT, "TIME", "not after (default: now)"},
@@ -166,7 +167,8 @@ const struct command CLUSTER_COMMANDS[] = {
      "who waits for the same reason, and who holds it"},
     {"idle", run_idle, NEEDS_SERVER, NULL, WITH_IDLE, false, "[-p PROJECT] [--pool NAME] [--for SECONDS]",
      "who holds GPUs that do nothing, by idle GPU hours"},
-    {"timeline", run_timeline, NEEDS_SERVER, NULL, WITH_TIMELINE, false, "[--pool NAME] [--node NAME] [--start TIME]",
+    {"timeline", run_timeline, NEEDS_SERVER, NULL, WITH_TIMELINE, false,
+     "[--by nodes|pools|projects] [--pool NAME] [--start TIME]",
      "who held which GPUs from when to when, and who gave way"},
     {"event list", run_event_list, NEEDS_SERVER, NULL, WITH_EVENTS, false, "[--kind KIND] [-p PROJECT] [--since TIME]",
      "what happened, newest first (default: the latest 50)"},

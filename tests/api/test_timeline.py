@@ -118,6 +118,85 @@ def test_many_nodes_are_told_as_shares(server):
     assert all("devices" not in block for block in seen["blocks"])
 
 
+def held_by(timeline, lane):
+    """GPUs by project of the blocks that end last in a lane."""
+    blocks = [block for block in timeline["blocks"] if block["lane"] == lane]
+    last = max(block["to"] for block in blocks)
+    names = [project["name"] for project in timeline["projects"]]
+    return {
+        names[block["project"]] if "project" in block else None: block["gpus"]
+        for block in blocks
+        if block["to"] == last
+    }
+
+
+def test_pools_and_projects_are_lanes_of_what_each_project_held(server):
+    """Also of nodes that several share, and of parts of a GPU."""
+    half = {"compute": {"gpuRequestType": "portion", "gpuPortionRequest": 0.5}}
+    for name, project, gpus, spec in (("a", "team-a", 1, {}), ("half", "team-a", None, half), ("b", "team-b", 2, {})):
+        workload = server.submit(name, project, *([gpus] if gpus else []), spec={**spec, **OF_TEAM_B})
+        server.wait_phase(workload, "Running")
+
+    def seen(**query):
+        return ask(server, start=ago(seconds=1), width=1, **query).json
+
+    server.wait_for(
+        "a second in which all three ran", lambda: held_by(seen(by="pools"), 0) == {"team-a": 1.5, "team-b": 2}
+    )
+    pools, projects = seen(by="pools"), seen(by="projects")
+    assert (pools["by"], pools["detail"]) == ("pools", "shares")
+    assert pools["lanes"] == [{"nodePool": "default", "nodes": 2, "gpus": 4}]
+    assert (projects["by"], [lane["gpus"] for lane in projects["lanes"]]) == ("projects", [2, 2])
+    assert [projects["projects"][lane["project"]]["name"] for lane in projects["lanes"]] == ["team-a", "team-b"]
+    assert [held_by(projects, lane) for lane in (0, 1)] == [{"team-a": 1.5}, {"team-b": 2}]
+    assert seen(by="pools", nodePool="nowhere")["lanes"] == []
+    assert seen(by="auto")["by"] == seen()["by"] == "nodes"
+    refused = server.request("GET", f"{TIMELINE}?by=racks")
+    assert refused.status == 400 and "by" in refused.json["message"], refused
+
+
+def test_a_pool_tells_of_strangers_only_what_they_hold_together(server):
+    _, token = make_caller(server, "ann", ("Viewer", "project", server.project_id("team-a")))
+    for name, project in (("mine", "team-a"), ("secret", "team-b")):
+        server.wait_phase(server.submit(name, project, 1, spec=OF_TEAM_B), "Running")
+
+    def seen(by):
+        answer = ask(server, token=token, start=ago(seconds=1), width=1, by=by)
+        assert b"secret" not in answer.body and b"team-b" not in answer.body, answer.body
+        return answer.json
+
+    server.wait_for("a second of both", lambda: held_by(seen("pools"), 0) == {"team-a": 1, None: 1})
+    lanes = seen("projects")["lanes"]
+    assert sorted("project" in lane for lane in lanes) == [False, True], lanes
+
+
+def test_a_pool_of_many_projects_names_those_that_held_most(server):
+    """24 of them; what the others held is one block."""
+    answer = server.post("/api/v1/simulation/nodes", {"name": "wide", "gpus": 26})
+    assert answer.status == 201, answer
+    body = {"clusterId": server.cluster_id(), "parentId": department_id(server), "resources": []}
+    for i in range(26):
+        answer = server.post("/api/v1/org-unit/projects", {"name": f"of-many-{i}", **body})
+        assert answer.status < 300, answer
+        server.wait_phase(server.submit("one", f"of-many-{i}", 1, spec=OF_TEAM_B), "Running")
+
+    def held():
+        return held_by(ask(server, start=ago(seconds=1), width=1, by="pools").json, 0)
+
+    server.wait_for("a second of all", lambda: sum(held().values()) == 26)
+    assert len(held()) == 25 and held()[None] == 2
+    assert len(ask(server, start=ago(seconds=1), width=1, by="projects").json["lanes"]) == 26
+
+
+def test_more_than_24_nodes_are_shown_by_pool_where_the_server_chooses(server):
+    for i in range(23):
+        answer = server.post("/api/v1/simulation/nodes", {"name": f"more-{i}", "gpus": 2})
+        assert answer.status == 201, answer
+    server.wait_for("25 nodes", lambda: len(ask(server).json["lanes"]) == 25)
+    chosen = ask(server, by="auto").json
+    assert chosen["by"] == "pools" and chosen["lanes"] == [{"nodePool": "default", "nodes": 25, "gpus": 50}]
+
+
 def test_figures_tell_ready_and_waiting(server):
     server.submit("never", "team-a", 3, spec={"preemptibility": "non-preemptible"})
 

@@ -225,6 +225,11 @@ def test_timeline_says_who_held_what_and_who_gave_way(client):
     assert re.search(r"reclaim +node-\d +2\.00 +b\d +team-b +a1", client.run("timeline"))
     answer = json.loads(client.run("timeline", "--node", "node-0", "--json"))
     assert [lane["node"] for lane in answer["lanes"]] == ["node-0"]
+    assert re.search(r"default +\d\.\d\d +\S+Z +\S+Z +team-b ", client.run("timeline", "--by", "pools"))
+    by_project = client.run("timeline", "--by", "projects")
+    assert re.match(r" *GPUs +From +To +Project ", by_project) and re.search(
+        r"^ *\d\.\d\d .* team-a ", by_project, re.M
+    )
 
 
 def test_explain_says_why_it_waited_then(client):
