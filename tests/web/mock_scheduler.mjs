@@ -97,9 +97,13 @@ export function timeline(data, query) {
     { lane: i, from: Math.round(whole * 0.7), to: Math.round(whole), devices: [4, 5], gpus: 2 },
   ]);
   const sideOf = w => ({ id: w.id, name: w.name, project: w.projectName });
-  const evictions = nodes.flatMap((n, i) => i % 3 ? [] : [{ at: Math.round(whole * (0.3 + i / 40)), action: "reclaim", node: n.name, devices: [0, 1, 2, 3, 4, 5, 6, 7], gpus: 8, victim: sideOf(own[i % own.length]), beneficiary: sideOf(own[(i + 1) % own.length]) }]).reverse();
+  const evictions = nodes.flatMap((n, i) => i % 3 ? [] : [{ at: Math.round(whole * (0.3 + i / 40)), action: "reclaim", node: n.name, nodePool: "h100", devices: [0, 1, 2, 3, 4, 5, 6, 7], gpus: 8, victim: sideOf(own[i % own.length]), beneficiary: sideOf(own[(i + 1) % own.length]) }]).reverse();
   const steps = make => Array.from({ length: 200 }, (_, i) => make(i));
-  return { start: query.get("start"), end: query.get("end"), heldSince: null, detail: "devices", partSeconds: whole / 1200, lanes: nodes.map(n => ({ node: n.name, nodePool: "h100", gpus: 8 })), projects, workloads: own.map(w => ({ id: w.id, name: w.name })), blocks, evictions,
+  const by = { pools: "pools", projects: "projects" }[query.get("by")] ?? "nodes", isPools = by === "pools";
+  // Of pools and projects each project holds two GPUs more from the half on.
+  const shares = projects.slice(0, 6).flatMap((_, project) => [0, 0.5].map(part => ({ lane: isPools ? 0 : project, from: Math.round(whole * part), to: Math.round(whole * (part + 0.5)), gpus: 4 + project + part * 4, project, count: 2 })));
+  const lanes = { nodes: nodes.map(n => ({ node: n.name, nodePool: "h100", gpus: 8 })), pools: [{ nodePool: "h100", nodes: 12, gpus: 96 }], projects: projects.slice(0, 6).map((_, project) => ({ project, gpus: 6 + project })) }[by];
+  return { start: query.get("start"), end: query.get("end"), heldSince: null, by, detail: by === "nodes" ? "devices" : "shares", partSeconds: whole / 1200, lanes, projects, workloads: own.map(w => ({ id: w.id, name: w.name })), blocks: by === "nodes" ? blocks : shares, evictions,
     figures: { step: whole / 200, allocated: steps(i => 60 + i % 30), ready: steps(() => 96), waiting: steps(i => 8 + i % 7) } };
 }
 

@@ -9,55 +9,16 @@ import { type Look, type MapPool, sentenceOf } from "../pictures/cluster_map";
 import { type Hit, type Layout, hit, layout, within, wordsAt } from "../pictures/cluster_canvas";
 import { type Scene, paintMap } from "../pictures/map_paint";
 import { Seg } from "./button";
+import { openCanvas } from "./canvas";
 import { ofKey } from "../keys";
-
-const TOKENS = "surface sunken line-strong ink ink-2 ink-3 on-ink bad bad-soft warn ok ok-soft accent".split(" ");
-for (let i = 1; i <= 8; i++) TOKENS.push(`p${i}`, `on${i}`);
-
-function readTokens() {
-  const style = getComputedStyle(document.documentElement);
-  return Object.fromEntries(TOKENS.map(t => [t, style.getPropertyValue(`--${t}`).trim()]));
-}
-
-// Tiles of 4 pixels: a dot in each, or a line on two sides.
-function tiles(pen: CanvasRenderingContext2D, scale: number) {
-  const made = new Map<string, CanvasPattern>();
-  return (kind: string, tone: string) => {
-    const key = kind + tone,
-      known = made.get(key);
-    if (known) return known;
-    const tile = document.createElement("canvas");
-    tile.width = tile.height = 4 * scale;
-    const dot = tile.getContext("2d")!;
-    dot.scale(scale, scale);
-    dot.fillStyle = tone;
-    dot.globalAlpha = kind === "idle" ? 1 : 0.45;
-    if (kind === "grid") {
-      dot.fillRect(0, 0, 4, 0.75);
-      dot.fillRect(0, 0, 0.75, 4);
-    } else {
-      dot.arc(2, 2, 0.9, 0, 7);
-      dot.fill();
-    }
-    const pattern = pen.createPattern(tile, "repeat")!;
-    pattern.setTransform(new DOMMatrix().scale(1 / scale));
-    made.set(key, pattern);
-    return pattern;
-  };
-}
 
 type Drawn = Omit<Scene, "tone" | "texture">;
 
 function paint(canvas: HTMLCanvasElement, scene: Drawn, width: number, top: number, height: number) {
-  const scale = Math.ceil(devicePixelRatio || 1);
-  canvas.width = Math.round(width * scale);
-  canvas.height = Math.round(height * scale);
+  const { pen, ...tools } = openCanvas(canvas, width, height);
   canvas.style.top = `${top}px`;
-  const pen = canvas.getContext("2d")!;
-  pen.scale(scale, scale);
   pen.translate(0, -top);
-  const map = within(scene.map, top, top + height);
-  paintMap(pen, { ...scene, map, tone: readTokens(), texture: tiles(pen, scale) });
+  paintMap(pen, { ...scene, ...tools, map: within(scene.map, top, top + height) });
 }
 
 // The place after an arrow key; from nowhere the first.

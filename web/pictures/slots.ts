@@ -18,11 +18,22 @@ function hash(text: string) {
   return value;
 }
 
-// With more than 12 projects in a picture only the largest of each of the 8 colours keeps it: the set of ids that do.
-export function coloured(projects: { id: string; size: number; name: string }[], most = 12): Set<string> {
-  if (projects.length <= most) return new Set(projects.map(p => p.id));
-  const kept = new Map<number, string>();
-  for (const { id } of [...projects].sort((a, b) => b.size - a.size || a.name.localeCompare(b.name)))
-    if (!kept.has(slotOf(id).colour)) kept.set(slotOf(id).colour, id);
-  return new Set(kept.values());
+interface Sized {
+  id: string;
+  size: number;
+  name: string;
 }
+const largest = (projects: Sized[], keyOf: (slot: Slot) => string | number) => {
+  const kept = new Map<string | number, string>();
+  for (const { id } of [...projects].sort((a, b) => b.size - a.size || a.name.localeCompare(b.name)))
+    if (!kept.has(keyOf(slotOf(id)))) kept.set(keyOf(slotOf(id)), id);
+  return new Set(kept.values());
+};
+
+// With more than 12 projects in a picture only the largest of each of the 8 colours keeps it: the set of ids that do.
+export const coloured = (projects: Sized[], most = 12): Set<string> =>
+  projects.length <= most ? new Set(projects.map(p => p.id)) : largest(projects, slot => slot.colour);
+
+/** Where textures can be seen, the largest of each of the 24 looks keeps it. */
+export const textured = (projects: Sized[]): Set<string> =>
+  largest(projects, ({ colour, texture }) => `${colour}${texture}`);

@@ -5,15 +5,16 @@ import { test } from "node:test";
 import { LONG, SHOTS, axe, onMock } from "../browser.mjs";
 
 const { show } = onMock();
-const drawn = page => page.waitForFunction(() => document.querySelector(".timeline canvas")?.height > 100 && !document.querySelector(".loading"));
+const LANES = ".timeline canvas:not(.axis)";
+const drawn = page => page.waitForFunction(lanes => document.querySelector(lanes)?.closest(".timeline:not(.unmeasured)") && !document.querySelector(".loading"), LANES);
 const query = page => page.evaluate(() => Object.fromEntries(new URLSearchParams(location.search)));
 
 for (const [width, theme] of [[1440, "light"], [390, "dark"], ...(LONG ? [[1440, "dark"], [390, "light"]] : [])]) {
   test(`lanes, blocks and a moment at ${width} in the ${theme} theme`, async t => {
     const { page, troubles } = await show(t, "/timeline", { width, height: 900, theme });
     await drawn(page);
-    assert.match(await page.locator(".timeline canvas").getAttribute("aria-label"), /^\d+ nodes, \d+ blocks, \d+ evictions$/);
-    await page.locator(".timeline canvas").click({ position: { x: width * 0.6, y: 50 } });
+    assert.match(await page.locator(LANES).getAttribute("aria-label"), /^\d+ nodes, \d+ blocks, \d+ evictions$/);
+    await page.locator(".timeline .axis").click({ position: { x: width * 0.6, y: 50 } });
     await page.locator("section:nth-of-type(2) p", { hasText: "Cycle 4711" }).waitFor();
     await page.evaluate(() => document.fonts.ready);
     await page.screenshot({ path: join(SHOTS, `timeline-moment-${width}-${theme}.png`), fullPage: true });
@@ -26,14 +27,14 @@ for (const [width, theme] of [[1440, "light"], [390, "dark"], ...(LONG ? [[1440,
 test("a pointed block says whose it is and how it ended", async t => {
   const { page } = await show(t, "/timeline");
   await drawn(page);
-  await page.locator(".timeline canvas").hover({ position: { x: 140, y: 100 } });
-  await page.waitForFunction(() => / GPUs of .+ to .+preempted$/.test(document.querySelector(".timeline .sum").textContent));
+  await page.locator(LANES).hover({ position: { x: 140, y: 8 } });
+  await page.waitForFunction(() => / GPUs of .+ to .+preempted$/.test(document.querySelector(".timeline ~ .sum").textContent));
 });
 
 test("a drag zooms, arrows move, plus and minus zoom, and a period takes it back", async t => {
   const { page } = await show(t, "/timeline");
   await drawn(page);
-  const box = await page.locator(".timeline canvas").boundingBox();
+  const box = await page.locator(".timeline .axis").boundingBox();
   await page.mouse.move(box.x + box.width / 2, box.y + 50);
   await page.mouse.down();
   await page.mouse.move(box.x + box.width * 0.75, box.y + 50, { steps: 4 });
@@ -60,7 +61,7 @@ test("a drag zooms, arrows move, plus and minus zoom, and a period takes it back
 test("a click on a node's name shows that node alone, and another one all of them", async t => {
   const { page } = await show(t, "/timeline");
   await drawn(page);
-  const click = () => page.locator(".timeline canvas").click({ position: { x: 20, y: 100 } });
+  const click = () => page.locator(LANES).click({ position: { x: 20, y: 8 } });
   await click();
   await page.waitForURL(/node=/);
   await drawn(page);
@@ -84,14 +85,36 @@ test("a server that has just begun fills the picture with what it has", async t 
   await drawn(page);
 });
 
-test("lanes are those of nodes, or of projects", async t => {
+test("lanes are those of nodes, of projects, or of pools; a name opens what it names", async t => {
   const { page } = await show(t, "/timeline");
   await drawn(page);
-  await page.getByRole("group", { name: "Lanes" }).getByRole("button", { name: "Projects" }).click();
-  await page.waitForURL(/by=projects/);
+  const choose = name => page.getByRole("group", { name: "Lanes" }).getByRole("button", { name }).click();
+  const lanes = what => page.locator(`${LANES}[aria-label*=" ${what}, "]`).waitFor();
+  for (const what of ["projects", "pools"]) {
+    await choose(what === "pools" ? "Pools" : "Projects");
+    await lanes(what);
+    await drawn(page);
+    await page.screenshot({ path: join(SHOTS, `timeline-${what}-1440-light.png`), fullPage: true });
+    assert.deepEqual(await axe(page), []);
+  }
+  assert.ok(await page.locator(".keys .n").count() > 4, "who held how much");
+  await page.locator(LANES).hover({ position: { x: 300, y: 90 } });
+  await page.waitForFunction(() => / GPUs of h100, .+ to .+$/.test(document.querySelector(".timeline ~ .sum").textContent));
+  await page.locator(LANES).click({ position: { x: 20, y: 8 } });
+  await page.waitForURL(/pool=h100/);
+  assert.deepEqual(await query(page), { pool: "h100", by: "nodes" });
+  await lanes("nodes");
+  await choose("Projects");
+  await lanes("projects");
+  await page.locator(LANES).click({ position: { x: 20, y: 8 } });
+  await page.waitForURL(/\/projects\?open=\d+/);
+});
+
+test("the axis stays in sight while many lanes scroll", async t => {
+  const { page } = await show(t, "/timeline", { width: 1440, height: 620 });
   await drawn(page);
-  await page.locator(".timeline canvas").click({ position: { x: 20, y: 100 } });
-  assert.equal((await query(page)).node, undefined, "a project is no node");
-  await page.screenshot({ path: join(SHOTS, "timeline-projects-1440-light.png"), fullPage: true });
-  assert.deepEqual(await axe(page), []);
+  const top = () => page.locator(".timeline .axis").evaluate(axis => axis.getBoundingClientRect().top - axis.closest(".timeline").getBoundingClientRect().top);
+  await page.locator(".timeline").evaluate(lanes => lanes.scrollTo(0, lanes.scrollHeight));
+  assert.ok(await page.locator(".timeline").evaluate(lanes => lanes.scrollTop > 0), "there is something to scroll");
+  assert.equal(await top(), 0);
 });
