@@ -26,8 +26,8 @@ static const char SQL_LATEST[] = "SELECT place, latest, iif(latest = 0, (SELECT 
                   "value ->> '$[1]' AS "
                   "metric_of FROM json_each(?3)))";
 static const char SQL_STALE_UNITS[] =
-    "SELECT unit.kind, unit.id FROM (SELECT 'department' AS kind, id FROM departments "
-    "UNION ALL SELECT 'project', id FROM projects) AS unit "
+    "SELECT unit.kind, unit.id, unit.created_ms FROM (SELECT 'department' AS kind, id, created_ms FROM departments "
+    "UNION ALL SELECT 'project', id, created_ms FROM projects) AS unit "
     "LEFT JOIN overtime o ON o.owner_kind = unit.kind AND o.owner_id = unit.id "
     "WHERE coalesce(o.updated_ms, 0) <= ?1 ORDER BY coalesce(o.updated_ms, 0), unit.kind, unit.id LIMIT ?2";
 static const char SQL_SET_OVERTIME[] =
@@ -213,22 +213,28 @@ enum {
     OVERTIME_AT_ONCE = 64, // bounds how long the writer is held
 };
 
-static int refresh_unit(struct db_conn *conn, const char *scope, int64_t id, int64_t now_ms, struct error *err)
+struct stale_unit {
+    const char *kind;
+    int64_t id, created_ms;
+};
+
+// A range begins when the unit was made, if that is later: the hours before say nothing of it.
+static int refresh_unit(struct db_conn *conn, const struct stale_unit *unit, int64_t now_ms, struct error *err)
 {
     sqlite3_stmt *stmt = NULL;
     int64_t starts_ms[RANGE_COUNT];
     double averages[OVERTIME_METRIC_COUNT][RANGE_COUNT];
     for (int r = 0; r < RANGE_COUNT; r++)
-        starts_ms[r] = now_ms - RANGE_MS[r];
+        starts_ms[r] = now_ms - RANGE_MS[r] > unit->created_ms ? now_ms - RANGE_MS[r] : unit->created_ms;
     for (int m = 0; m < OVERTIME_METRIC_COUNT; m++) {
-        struct series series = {.scope = scope, .scope_id = id, .metric = OVERTIME_METRICS[m]};
+        struct series series = {.scope = unit->kind, .scope_id = unit->id, .metric = OVERTIME_METRICS[m]};
         if (db_average_series(conn, &series, starts_ms, RANGE_COUNT, now_ms, averages[m], err) < 0)
             return -1;
     }
     if (db_prepare(conn, SQL_SET_OVERTIME, &stmt, err) < 0)
         return -1;
-    db_bind_text(stmt, 1, scope);
-    db_bind_int(stmt, 2, id);
+    db_bind_text(stmt, 1, unit->kind);
+    db_bind_int(stmt, 2, unit->id);
     for (int m = 0; m < OVERTIME_METRIC_COUNT; m++)
         for (int r = 0; r < RANGE_COUNT; r++)
             db_bind_real(stmt, 3 + m * RANGE_COUNT + r, isnan(averages[m][r]) ? UNKNOWN[m] : averages[m][r]);
@@ -237,11 +243,6 @@ static int refresh_unit(struct db_conn *conn, const char *scope, int64_t id, int
     db_release(conn, stmt);
     return rc;
 }
-
-struct stale_unit {
-    const char *kind;
-    int64_t id;
-};
 
 int db_refresh_overtime(struct db_conn *conn, int64_t now_ms, struct error *err)
 {
@@ -256,9 +257,10 @@ int db_refresh_overtime(struct db_conn *conn, int64_t now_ms, struct error *err)
     db_bind_int(stmt, 1, now_ms - OVERTIME_AGE_MS);
     db_bind_int(stmt, 2, OVERTIME_AT_ONCE);
     while ((rc = db_step(conn, stmt, err)) == 1)
-        units[count++] = (struct stale_unit){db_column_text(stmt, 0, &arena), db_column_int(stmt, 1)};
+        units[count++] =
+            (struct stale_unit){db_column_text(stmt, 0, &arena), db_column_int(stmt, 1), db_column_int(stmt, 2)};
     for (int i = 0; rc == 0 && i < count; i++)
-        rc = refresh_unit(conn, units[i].kind, units[i].id, now_ms, err);
+        rc = refresh_unit(conn, &units[i], now_ms, err);
 done:
     db_release(conn, stmt);
     arena_done(&arena);

@@ -372,6 +372,8 @@ static void test_deletion(struct world *world)
 static int add_samples(struct db_conn *conn, void *context, struct error *err)
 {
     (void)context;
+    if (run_sql(conn, "UPDATE projects SET created_ms = 500 WHERE id = 2", err) < 0)
+        return -1;
     return run_sql(conn,
                    "INSERT INTO samples (scope, scope_id, metric, time_ms, value) VALUES "
                    "('project', 2, 'GPU_ALLOCATION', 1000, 2), ('project', 2, 'GPU_ALLOCATION', 2000, 4), "
@@ -425,6 +427,9 @@ static void test_samples(struct world *world)
     check_int(
         number(world, "SELECT count(*) FROM overtime WHERE owner_id = 2 AND gpu_allocation_24h BETWEEN 3.99 AND 4"), 1,
         "averages of a day");
+    check_int(
+        number(world, "SELECT count(*) FROM overtime WHERE owner_id = 2 AND gpu_allocation_7d BETWEEN 3.99 AND 4"), 1,
+        "a project of a day has an average of that day, also for a week");
 }
 
 int main(void)
