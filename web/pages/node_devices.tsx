@@ -1,4 +1,5 @@
 // The GPUs of a node and its pods: who holds them, and what is measured of them.
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { get } from "../api";
 import { second } from "../clock";
@@ -15,7 +16,6 @@ const KINDS = ["node", "pod", "workload", "nodepool"];
 const STATES: Partial<Record<string, string>> = { releasing: "giving back", down: "not ready" };
 const POD_STATES = { ...PHASES, Succeeded: PHASES.Completed, ContainerCreating: PHASES.Creating };
 const MIB = 2 ** 20;
-const HEADS = ["GPU", "Held by", "Used", "Idle for", "Memory used", "Temperature", "Allocated", "State"];
 
 type Reading = NonNullable<NodeReadings["readings"]>[number];
 type Device = NonNullable<NodeReadings["devices"]>[number];
@@ -41,30 +41,121 @@ export function Devices({ node }: { node: Node }) {
           <ClusterMap pools={pools} view="project" lifted={null} groups={groupsIn(pools, "project")} />
         )}
       </section>
-      <DeviceTable found={found} of={node} />
+      {(found.data || found.error) && <DeviceTable found={found} of={node} />}
       <Foreign readings={found.data?.readings ?? []} />
     </>
   );
 }
 
+/** A device with what is measured of it. each: the MiB of one. */
+interface Measured {
+  device: Device;
+  reading?: Reading;
+  each?: number;
+}
+const shareOf = ({ device }: Measured) => device.workloads.reduce((sum, w) => sum + w.share, 0);
+const hasTemperature = ({ reading }: Measured) => typeof reading?.temperatureCelsius === "number";
+
+// "49.1 of 80 GiB".
+function ofMemory(used: number, total?: number) {
+  const [amount, unit] = memory(used * MIB).split(" "),
+    whole = total ? memory(total * MIB) : "";
+  if (!whole) return `${amount} ${unit}`;
+  return whole.endsWith(` ${unit}`) ? `${amount} of ${whole}` : `${amount} ${unit} of ${whole}`;
+}
+
+interface DeviceColumn {
+  head: string;
+  num?: boolean;
+  cell: (of: Measured) => ComponentChildren;
+  /** Only where one of the devices has something to say. */
+  has?: (of: Measured) => boolean;
+}
+const COLUMNS: DeviceColumn[] = [
+  { head: "GPU", cell: ({ device }) => device.index },
+  { head: "Held by", cell: ({ device }) => <Holders of={device} /> },
+  {
+    head: "Used",
+    num: true,
+    cell: ({ device, reading }) => {
+      const used = reading?.utilization ?? device.utilization;
+      return used === null || used === undefined ? <Unmeasured /> : percent(used);
+    },
+  },
+  {
+    head: "Memory used",
+    num: true,
+    cell: ({ reading, each }) =>
+      typeof reading?.memoryUsedMib === "number" ? (
+        ofMemory(reading.memoryUsedMib, reading.memoryMib ?? each)
+      ) : (
+        <Unmeasured />
+      ),
+  },
+  {
+    head: "State",
+    cell: ({ device: d, reading }) => (
+      <span class={d.state === "down" ? "bad" : undefined}>
+        {reading?.healthy === false && reading.reason ? reading.reason : (STATES[d.state] ?? d.state)}
+      </span>
+    ),
+    has: ({ device: d, reading }) => !["free", "allocated"].includes(d.state) || reading?.healthy === false,
+  },
+  {
+    head: "Idle for",
+    num: true,
+    cell: ({ device: d }) =>
+      d.idleSince ? <span data-tip={iso(d.idleSince)}>{duration(since(d.idleSince, second.value))}</span> : NONE,
+    has: ({ device }) => Boolean(device.idleSince),
+  },
+  {
+    head: "Temperature",
+    num: true,
+    cell: of => (hasTemperature(of) ? `${of.reading!.temperatureCelsius} °C` : <Unmeasured />),
+    has: hasTemperature,
+  },
+  {
+    head: "Allocated",
+    num: true,
+    cell: of => (
+      <>
+        {shareOf(of) ? gpus(shareOf(of)) : NONE}
+        {shareOf(of) && of.each ? <span class="muted"> · {memory(shareOf(of) * of.each * MIB)}</span> : ""}
+      </>
+    ),
+  },
+];
+
 function DeviceTable({ found, of }: { found: Data<NodeReadings>; of: Node }) {
   const devices = found.data?.devices ?? of.prorata?.devices ?? [];
-  const each = of.prorata?.gpuMemoryMib;
+  const rows = devices.map((device, i) => ({
+    device,
+    reading: found.data?.readings?.[i],
+    each: of.prorata?.gpuMemoryMib,
+  }));
+  const columns = COLUMNS.filter(({ has }) => !has || rows.some(has)),
+    kind = (column: DeviceColumn) => (column.num ? "num" : undefined);
   return (
     <section class="scroll" tabindex={0} aria-label="Devices, scrolls sideways">
       <table class="share devices">
         <thead>
           <tr>
-            {HEADS.map((head, i) => (
-              <th key={head} scope="col" class={i > 1 && i < 7 ? "num" : undefined}>
-                {head}
+            {columns.map(c => (
+              <th key={c.head} scope="col" class={kind(c)}>
+                {c.head}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {devices.map((d, i) => (
-            <DeviceRow key={d.index} device={d} reading={found.data?.readings?.[i]} each={each} />
+          {rows.map(row => (
+            <tr key={row.device.index}>
+              {columns.map(c => (
+                <td key={c.head} class={kind(c)}>
+                  {c.cell(row)}
+                </td>
+              ))}
+            </tr>
           ))}
         </tbody>
       </table>
@@ -72,48 +163,23 @@ function DeviceTable({ found, of }: { found: Data<NodeReadings>; of: Node }) {
   );
 }
 
-function DeviceRow({ device: d, reading, each }: { device: Device; reading?: Reading; each?: number }) {
-  const share = d.workloads.reduce((sum, w) => sum + w.share, 0);
-  const used = reading?.utilization ?? d.utilization;
-  const total = reading?.memoryMib ?? each;
+function Holders({ of: { workloads } }: { of: Device }) {
+  if (!workloads.length) return <>{NONE}</>;
   return (
-    <tr>
-      <td>{d.index}</td>
-      <td>
-        {d.workloads.map((w, i) =>
-          w.id ? (
-            <a key={w.id} class="plain p" href={`/workloads?open=${w.id}`}>
-              <Swatch project={w.projectId} />
+    <>
+      {workloads.map((w, i) =>
+        w.id ? (
+          <a key={w.id} class="plain p" href={`/workloads?open=${w.id}`} data-tip={`${w.projectName ?? ""}/${w.name}`}>
+            <Swatch project={w.projectId} />
+            <span class="cut">
               {w.projectName}/{w.name}
-            </a>
-          ) : (
-            <span key={i}>{w.name}</span>
-          ),
-        )}
-        {!d.workloads.length && NONE}
-      </td>
-      <td class="num">{used === null || used === undefined ? <Unmeasured /> : percent(used)}</td>
-      <td class="num">
-        {d.idleSince ? <span data-tip={iso(d.idleSince)}>{duration(since(d.idleSince, second.value))}</span> : NONE}
-      </td>
-      <td class="num">
-        {typeof reading?.memoryUsedMib !== "number" ? (
-          <Unmeasured />
+            </span>
+          </a>
         ) : (
-          memory(reading.memoryUsedMib * MIB) + (total ? ` of ${memory(total * MIB)}` : "")
-        )}
-      </td>
-      <td class="num">
-        {typeof reading?.temperatureCelsius !== "number" ? <Unmeasured /> : `${reading.temperatureCelsius} °C`}
-      </td>
-      <td class="num">
-        {share ? gpus(share) : NONE}
-        {share && each ? <span class="muted"> · {memory(share * each * MIB)}</span> : ""}
-      </td>
-      <td class={d.state === "down" ? "bad" : undefined}>
-        {reading?.healthy === false && reading.reason ? reading.reason : (STATES[d.state] ?? d.state)}
-      </td>
-    </tr>
+          <span key={i}>{w.name}</span>
+        ),
+      )}
+    </>
   );
 }
 

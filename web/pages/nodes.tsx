@@ -14,7 +14,7 @@ import { When, whenColumn } from "../parts/when";
 import { rowOf } from "../pictures/cluster_map";
 import { route } from "../router";
 import type { Node } from "../types";
-import { NodeCordon } from "./node_cordon";
+import { Cordoned, NodeCordon } from "./node_cordon";
 import { Devices, Pods } from "./node_devices";
 import { NodeLabels } from "./node_labels";
 
@@ -142,6 +142,7 @@ const COLUMNS: Column<Node>[] = [
   whenColumn("created", "Joined", n => n.createdAt, { hidden: true }),
 ];
 
+const heldOf = (n: Node) => (n.gpuInfo ? `${gpus(whole(n).held)} of ${n.gpuInfo.gpuCount} held` : "no GPUs");
 const gpusOf = (n: Node) => (n.gpuInfo ? `${n.gpuInfo.gpuCount} × ${n.gpuInfo.gpuType}` : "no GPUs");
 
 export default function Nodes() {
@@ -159,7 +160,7 @@ export default function Nodes() {
           searchLabel="Name"
           idOf={idOf}
           hrefOf={n => openHref(idOf(n))}
-          sub={n => `${n.nodePool} · ${gpusOf(n)}`}
+          sub={n => `${n.nodePool} · ${heldOf(n)}`}
           empty={"No node has joined yet."}
         />
       </Split>
@@ -202,10 +203,16 @@ function Details({ id }: { id: string }) {
       status={<State phase={statusOf(n)} pill />}
       line={[
         `In ${n.nodePool}: ${gpusOf(n)}`,
-        noteOf(n) || (row.state === "down" ? "not ready" : n.gpuInfo && `${row.free} wholly free`),
+        statusOf(n) === "NotReady" ? noteOf(n) || "not ready" : n.gpuInfo && `${row.free} wholly free`,
       ]
         .filter(Boolean)
         .join(", ")}
+      actions={
+        <>
+          <NodeCordon key={id} node={n} />
+          <Cordoned node={n} />
+        </>
+      }
       tabs={tabs}
     />
   );
@@ -271,7 +278,6 @@ function About({ node: n }: { node: Node }) {
       <section class="labels" aria-label="Labels">
         <NodeLabels node={n} />
       </section>
-      <NodeCordon node={n} />
     </>
   );
 }

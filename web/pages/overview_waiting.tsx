@@ -100,7 +100,7 @@ function Group({ of: g, projects }: { of: WaitingGroup; projects: OverviewProjec
     ? "not as asked"
     : seconds >= 0
       ? forecast({ kind: seconds < 120 ? "decided" : "rule", at: g.expectedAt }, at)
-      : duration(since(g.waitingSince, at));
+      : `for ${duration(since(g.waitingSince, at))}`;
   return (
     <a href={hrefOf(g)}>
       <span class="w">

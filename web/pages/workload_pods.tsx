@@ -1,4 +1,5 @@
 // Pods of a workload: where they are, how they ended, what they printed; what failed, and when it is tried again.
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { getAll } from "../api";
 import { now, second } from "../clock";
@@ -16,7 +17,6 @@ import { PHASES } from "../words";
 const OVER = ["Completed", "Failed", "Stopped"];
 const STATES = { ...PHASES, Succeeded: PHASES.Completed, ContainerCreating: PHASES.Creating };
 const LAST_LINES = 5;
-const HEADS = ["Pod", "Status", "Exit code", "Restarts", "Node", "GPUs", "GPU use", "GPU memory", "CPU use", "Memory"];
 
 /** "2 / 4": running, of those that it asked for. */
 export const podsOf = (w: Workload) => `${w.runningPods ?? 0} / ${w.requestedPods?.number ?? NONE}`;
@@ -36,59 +36,90 @@ const inTries = (pods: Pod[]) =>
     .sort((a, b) => b.at - a.at || a.i - b.i)
     .map(p => p.pod);
 
+interface PodColumn {
+  head: string;
+  num?: boolean;
+  cell: (pod: Pod) => ComponentChildren;
+  /** Only where one of the pods has something to say. */
+  has?: (pod: Pod) => boolean;
+}
+const COLUMNS: PodColumn[] = [
+  {
+    head: "Pod",
+    cell: p => <span data-tip={`${p.containers?.[0]?.image ?? ""} · created ${iso(p.createdAt)}`}>{p.name}</span>,
+  },
+  { head: "Status", cell: p => <Status phase={p.k8sPhase} states={STATES} message={p.message} /> },
+  { head: "Exit code", num: true, cell: p => p.exitCode ?? NONE, has: p => typeof p.exitCode === "number" },
+  {
+    head: "Node",
+    cell: p =>
+      p.nodeName ? (
+        <a class="plain" href={`/nodes?open=${encodeURIComponent(p.nodeName)}`}>
+          {p.nodeName}
+        </a>
+      ) : (
+        NONE
+      ),
+  },
+  {
+    head: "GPUs",
+    cell: p => (
+      <>
+        {gpus(p.allocatedResources?.gpu ?? 0)}
+        {p.gpuIndices?.length ? <span class="muted"> · no. {p.gpuIndices.join(", ")}</span> : ""}
+      </>
+    ),
+  },
+  { head: "Restarts", num: true, cell: p => p.restarts ?? NONE, has: p => (p.restarts ?? 0) > 0 },
+  { head: "GPU use", num: true, cell: p => percent(p.used?.gpuUtilization) },
+  { head: "GPU memory", num: true, cell: p => memory(p.used?.gpuMemoryBytes) },
+  { head: "CPU use", num: true, cell: p => cpu(p.used?.cpuCores) },
+  { head: "Memory", num: true, cell: p => memory(p.used?.cpuMemoryBytes) },
+];
+
 /** The pods, each with its node, its end, its tries and its GPUs. */
 export function Pods({ workload: w }: { workload: Workload }) {
   return (
     <Loaded of={usePods(w)} what="Pods">
       {pods =>
         pods.length ? (
-          <div class="scroll" tabindex={0} role="region" aria-label="Pods, scrolls sideways">
-            <table class="share">
-              <thead>
-                <tr>
-                  {HEADS.map((head, i) => (
-                    <th key={head} scope="col" class={i === 2 || i === 3 || i > 5 ? "num" : undefined}>
-                      {head}
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {pods.map(p => (
-                  <tr key={p.id}>
-                    <td data-tip={`${p.containers?.[0]?.image ?? ""} · created ${iso(p.createdAt)}`}>{p.name}</td>
-                    <td>
-                      <Status phase={p.k8sPhase} states={STATES} message={p.message} />
-                    </td>
-                    <td class="num">{p.exitCode ?? NONE}</td>
-                    <td class="num">{p.restarts ?? NONE}</td>
-                    <td>
-                      {p.nodeName ? (
-                        <a class="plain" href={`/nodes?open=${encodeURIComponent(p.nodeName)}`}>
-                          {p.nodeName}
-                        </a>
-                      ) : (
-                        NONE
-                      )}
-                    </td>
-                    <td>
-                      {gpus(p.allocatedResources?.gpu ?? 0)}
-                      {p.gpuIndices?.length ? <span class="muted"> · no. {p.gpuIndices.join(", ")}</span> : ""}
-                    </td>
-                    <td class="num">{percent(p.used?.gpuUtilization)}</td>
-                    <td class="num">{memory(p.used?.gpuMemoryBytes)}</td>
-                    <td class="num">{cpu(p.used?.cpuCores)}</td>
-                    <td class="num">{memory(p.used?.cpuMemoryBytes)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <PodTable pods={pods} />
         ) : (
           <Empty>No pods yet: they are made when the workload gets its place.</Empty>
         )
       }
     </Loaded>
+  );
+}
+
+function PodTable({ pods }: { pods: Pod[] }) {
+  const columns = COLUMNS.filter(({ has }) => !has || pods.some(has)),
+    kind = (column: PodColumn) => (column.num ? "num" : undefined);
+  return (
+    <div class="scroll" tabindex={0} role="region" aria-label="Pods, scrolls sideways">
+      <table class="share">
+        <thead>
+          <tr>
+            {columns.map(c => (
+              <th key={c.head} scope="col" class={kind(c)}>
+                {c.head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {pods.map(p => (
+            <tr key={p.id}>
+              {columns.map(c => (
+                <td key={c.head} class={kind(c)}>
+                  {c.cell(p)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

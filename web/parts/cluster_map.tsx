@@ -27,7 +27,7 @@ import { ofKey } from "../keys";
 const SVG_NODES = 64,
   PHONE = 720;
 const LEFT = 66,
-  RIGHT = 46,
+  RIGHT = 58,
   ROW = 24,
   CELL = 20;
 export const VIEWS = [

@@ -31,6 +31,11 @@ test("a failed workload opens on its exit code and its last lines", async () => 
   await page.waitForSelector(".log-view :text('no checkpoint found')");
   assert.deepEqual(await axe(page), []);
   await page.screenshot({ path: join(SHOTS, "failed-1440-light.png") });
+  await page.getByRole("tab", { name: "Pods" }).click();
+  await page.waitForSelector("#pane-panel td:has-text('broken-0-0')");
+  const table = page.locator("#pane-panel table");
+  assert.deepEqual((await table.locator("th").allInnerTexts()).slice(0, 4), ["Pod", "Status", "Exit code", "Node"], "only where a pod has one");
+  assert.equal(await table.locator("tbody td").nth(2).innerText(), "3");
 });
 
 test("one that is tried again says when", async () => {
@@ -53,7 +58,7 @@ test("pods stand with their node, end, tries, devices and what they use", async 
   await page.waitForSelector("#pane-panel td:has-text('steady-0-0')");
   await page.waitForSelector("#pane-panel .st.ok");
   const texts = (await cells.allInnerTexts()).map(text => text.replace(/\s/g, " "));
-  assert.deepEqual(texts, ["steady-0-0", "Running", "–", "0", pod.nodeName, `1 · no. ${pod.gpuIndices[0]}`, "80 %", "54.4 GiB", "0.2", "256 MiB"]);
+  assert.deepEqual(texts, ["steady-0-0", "Running", pod.nodeName, `1 · no. ${pod.gpuIndices[0]}`, "80 %", "54.4 GiB", "0.2", "256 MiB"]);
   assert.deepEqual(await axe(page), []);
   await page.screenshot({ path: join(SHOTS, "pods-1440-light.png") });
   await cells.locator("a").click();

@@ -21,13 +21,15 @@ test("a node says why nothing is placed there, and what is measured of each GPU"
   await rows.locator("text=°C").first().waitFor();
   const cells = await rows.evaluateAll(list => list.map(row => [...row.cells].map(cell => cell.textContent)));
   assert.equal(cells.length, 8);
+  const heads = await page.locator("table.devices th").allTextContents();
+  assert.deepEqual(heads, ["GPU", "Held by", "Used", "Memory used", "Idle for", "Temperature", "Allocated"], "and no state: each is free or allocated");
   idle.prorata.devices.forEach((d, i) => {
-    const [gpu, holders, used, idleFor, memory, temperature, allocated] = cells[i];
+    const [gpu, holders, used, memory, idleFor, temperature, allocated] = cells[i];
     assert.equal(gpu, String(i));
     for (const w of d.workloads) assert.ok(holders.includes(`${w.projectName}/${w.name}`));
     assert.equal(used.replace(/\s/g, " "), `${d.utilization ?? 0} %`);
     assert.equal(idleFor, d.utilization === 0 ? "1 h 30 min" : "–", "of what is held and does nothing");
-    assert.equal(memory, d.workloads.length ? "40 GiB of 80 GiB" : "3 MiB of 80 GiB");
+    assert.equal(memory, d.workloads.length ? "40 of 80 GiB" : "3 MiB of 80 GiB");
     assert.equal(temperature, i < 7 ? `${40 + i} °C` : "–");
     assert.ok(d.workloads.length ? allocated.startsWith("1") : allocated === "–");
   });

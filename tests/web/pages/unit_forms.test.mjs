@@ -258,9 +258,11 @@ test("labels of a node are changed in its pane, and its pool follows", async () 
 });
 
 test("a node is cordoned, drained and opened again in its pane", async () => {
-  await page.goto(`${server.url}/nodes?open=cpu&tab=facts`);
-  const part = page.getByRole("region", { name: "Maintenance" }),
+  await page.goto(`${server.url}/nodes?open=cpu`);
+  const part = page.locator("#details > header"),
     press = name => part.getByRole("button", { name, exact: true }).click();
+  await press("Cordon");
+  await part.getByRole("button", { name: "Cordon", exact: true, disabled: true }).waitFor();
   await part.getByLabel("Reason").fill("a loud fan");
   await press("Cordon");
   await part.getByText("Cordoned by").waitFor();
@@ -273,7 +275,7 @@ test("a node is cordoned, drained and opened again in its pane", async () => {
   await page.getByRole("dialog").getByRole("button", { name: "Drain" }).click();
   await part.getByText("Everything leaves it.").waitFor();
   await press("Uncordon");
-  await part.getByLabel("Reason").waitFor();
+  await part.getByRole("button", { name: "Cordon", exact: true }).waitFor();
   assert.equal((await find("/api/v1/nodes", "nodes", "cpu")).prorata.cordon, null);
 });
 
