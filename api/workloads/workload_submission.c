@@ -54,7 +54,7 @@ static int read_envelope(const struct fields *top, struct submission_envelope *o
 {
     const char *project = NULL;
     if (read_name(top, out) < 0 || fields_text(top, "projectId", &project) < 0 ||
-        fields_text(top, "clusterId", &out->cluster_uuid) < 0)
+        fields_text(top, "clusterId", &out->cluster_uuid) < 0 || fields_bool(top, "suspend", &out->is_suspended) < 0)
         return -1;
     if (!project)
         return fields_fail(top, "projectId", "required");
@@ -167,21 +167,30 @@ static const char *node_pools_text(const struct workload_spec *spec, const json_
 struct insertion {
     const struct submission *submission;
     const struct workload_bounds *bounds;
+    bool is_suspended;
+    struct arena *arena;
 };
 
 static int insert_workload(struct db_conn *conn, void *context, struct error *err)
 {
     const struct insertion *insertion = context;
-    if (db_check_workload_counts(conn, insertion->submission, insertion->bounds, err) < 0)
+    const struct submission *submission = insertion->submission;
+    if (db_check_workload_counts(conn, submission, insertion->bounds, err) < 0 ||
+        db_insert_workload(conn, submission, err) < 0)
         return -1;
-    return db_insert_workload(conn, insertion->submission, err);
+    if (!insertion->is_suspended)
+        return 0;
+    struct workload_state state;
+    if (db_find_workload(conn, submission->uuid, NULL, insertion->arena, &state, err) < 0)
+        return -1;
+    return db_wish_workload(conn, &state, WISH_STOPPED, submission->created_by, submission->now_ms, err);
 }
 
 // A random suffix may hit a name that is taken: then another is tried.
 static int store(struct request *req, const struct submission_envelope *envelope, struct submission *submission,
                  struct workload_listing *listing, struct error *err)
 {
-    struct insertion insertion = {submission, &req->server->config.workload_bounds};
+    struct insertion insertion = {submission, &req->server->config.workload_bounds, envelope->is_suspended, req->arena};
     for (int i = 0;; i++) {
         struct error cause = {0};
         submission->name = envelope->is_prefix ? with_suffix(envelope->name, req->arena) : envelope->name;

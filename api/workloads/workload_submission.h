@@ -17,6 +17,7 @@ struct response;
 struct submission_envelope {
     const char *name;
     bool is_prefix;
+    bool is_suspended; // it waits to be resumed
     int64_t project_id;
     const char *cluster_uuid;
     enum access_action action; // that the caller must be allowed in the project

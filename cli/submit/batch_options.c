@@ -194,7 +194,7 @@ static const struct option OPTIONS[] = {
     {"gpus-per-node", 0, VALUE_NEEDED, take_gpus, NULL, NULL},
     {"gpus-per-task", 0, VALUE_NEEDED, take_gpus, NULL, NULL},
     {"gres", 0, VALUE_NEEDED, take_gres, NULL, NULL},
-    {"hold", 'H', VALUE_NONE, refuse, NULL, "submit it, and suspend it; or give a --begin"},
+    {"hold", 'H', VALUE_NONE, NULL, "hold", NULL},
     {"input", 'i', VALUE_NEEDED, NULL, NULL, "a pod has no input"},
     {"job-name", 'J', VALUE_NEEDED, NULL, "name", NULL},
     {"mail-type", 0, VALUE_NEEDED, NULL, NULL, MAIL},

@@ -215,6 +215,8 @@ int submit_make_body(struct cli *cli, const struct kind *kind, const json_t *pro
         prefix = flag_text(&cli->arguments, "job-name-prefix");
     if (prefix)
         json_object_set_new(body, "useGivenNameAsPrefix", json_true());
+    if (flag_is_set(&cli->arguments, "hold"))
+        json_object_set_new(body, "suspend", json_true());
     json_object_set_new(body, "name", json_string(name ? name : prefix ? prefix : random_name(cli, kind)));
     json_object_set_new(body, "projectId", json_string(cli_text(project, "id")));
     json_object_set_new(body, "clusterId", json_string(cli_text(project, "clusterId")));
@@ -232,6 +234,8 @@ static void report(const struct cli *cli, const struct kind *kind, const json_t 
     const char *name = cli_text(answer, "name");
     if (flag_is_set(&cli->arguments, "quiet"))
         return;
+    if (flag_is_set(&cli->arguments, "hold"))
+        printf("%s is held: '%s %s resume %s -p %s' lets it begin.\n", name, cli->program, kind->word, name, project);
     if (cli->command->is_old)
         printf("The job '%s' has been submitted successfully\n"
                "You can run `%s describe job %s -p %s` to check the job status\n",

@@ -56,6 +56,7 @@
 #define RUN_FLAGS                                                                                               \
     HEADING("", "Pods, tries and the end"), {"parallelism", NULL, 0, FLAG_TEXT, "N", "pods at once"},           \
         {"begin", NULL, 0, FLAG_TEXT, "TIME", "no sooner than then: now+2h, 22:00, 2026-01-31T22:00"},          \
+        {"hold", NULL, 0, FLAG_SWITCH, NULL, "it waits, suspended, until it is resumed"},                       \
         {"after", NULL, 0, FLAG_LIST, "NAME[:ok|any|failed]", "when that workload has ended so; ok by itself"}, \
     {                                                                                                           \
         "backoff-limit", "backoffLimit", 0, FLAG_TEXT, "N", "retries before it fails (default 0)"               \

@@ -98,7 +98,6 @@ def test_what_has_none_is_named(client, script, line, named):
         ("--array=0-9", "line 2: #SBATCH --array: there are no arrays here"),
         ("-N 2", "#SBATCH --nodes: one script is one pod"),
         ("--ntasks=8", "#SBATCH --ntasks: one script is one pod"),
-        ("-H", "#SBATCH --hold: submit it, and suspend it"),
         ("--gpu=2", "#SBATCH --gpu=2: no option of sbatch that is known here"),
         ("gpus", "#SBATCH gpus: no option"),
         ("-", "#SBATCH -: no option"),

@@ -367,6 +367,7 @@ export function Rules({ state }: Props) {
           </span>
         </p>
       )}
+      {kind !== "inference" && <CheckField label="Hold it: suspended until somebody resumes it" {...field("held")} />}
       {kind !== "inference" && (
         <FieldsFold
           state={state}

@@ -90,6 +90,7 @@ export interface FormValues extends More {
   completions: Typed;
   parallelism: Typed;
   shm: boolean;
+  held: boolean;
   nodeType: string;
   /** Data sources: kind and id. */
   datasources: string[];
@@ -134,6 +135,7 @@ export const EMPTY: FormValues = {
   completions: 1,
   parallelism: 1,
   shm: false,
+  held: false,
   nodeType: "",
   datasources: [],
   serving: 8000,
@@ -310,6 +312,7 @@ export function bodyOf(v: FormValues, kind: FormKind, clusterId: string) {
     clusterId,
     ...(v.template ? { templateId: v.template } : {}),
     ...assetsOf(v),
+    ...(v.held && kind !== "inference" ? { suspend: true } : {}),
     spec: [v.rest, v.environmentRest, v.computeRest, spec].reduce(merged),
   };
   if (kind !== "distributed") return body;

@@ -64,6 +64,7 @@ export function commandOf(v: FormValues, kind: FormKind, projectName?: string, n
   if (v.preemptibility) parts.push(`--preemptibility ${v.preemptibility}`);
   if (kind !== "inference" && v.backoff !== "") parts.push(`--backoff-limit ${v.backoff}`);
   if (v.workingDir) parts.push(`--working-dir ${shell(v.workingDir)}`);
+  if (v.held && kind !== "inference") parts.push("--hold");
   parts.push(...more);
   if (v.command) parts.push(`--command -- ${shellLine([v.command, v.args].filter(Boolean).join(" "))}`);
   else if (v.args) parts.push(`-- ${shellLine(v.args)}`);

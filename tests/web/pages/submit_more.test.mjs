@@ -116,3 +116,14 @@ test("a policy locks a list, and bounds a time", async () => {
   await page.waitForSelector('[id="f-spec.autoDeletionTimeAfterCompletionSeconds"][aria-invalid=true]');
   assert.match(await page.innerText('[id="f-spec.autoDeletionTimeAfterCompletionSeconds-hint"]'), /at most 1h/);
 });
+
+test("what is held is suspended from the start, and runs when it is resumed", async () => {
+  await form(`/workloads/new/training?project=${team.id}`);
+  await type({ name: "held", image: IMAGE, gpus: "0", held: true });
+  assert.equal(dryRun(server, await page.textContent(".code")).suspend, true);
+  await page.getByRole("button", { name: "Create training", exact: true }).click();
+  await page.waitForSelector("#pane-title:has-text('held')");
+  await page.waitForSelector("#details .st:has-text('Stopped')");
+  await page.locator("#details").getByRole("button", { name: "Run", exact: true }).click();
+  await page.waitForSelector("#details .st:has-text('Running')");
+});

@@ -91,3 +91,12 @@ test("policies bound it, lock it and add to it", () => {
   assert.deepEqual(withDefaults(V(), EMPTY, EMPTY, policy, "training").values, { "spec.security.runAsUid": 7 });
   assert.deepEqual(["spec.storage.pvc", "tolerations", "spec.environmentVariables", "assets", "worker.security.runAsUid"].map(path => PATHS[path]), ["spec.storage.pvc", "spec.tolerations", "environment", "datasources", "spec.security.runAsUid"]);
 });
+
+test("what is held is sent so, by body and by flag; an inference cannot be", () => {
+  const held = V({ held: true });
+  assert.equal(bodyOf(held, "training", "c").suspend, true);
+  assert.equal(bodyOf(V(), "training", "c").suspend, undefined);
+  assert.match(line(held, "workspace", "p"), / --hold$/);
+  assert.equal(bodyOf(held, "inference", "c").suspend, undefined);
+  assert.doesNotMatch(line(held, "inference", "p"), /--hold/);
+});
