@@ -23,6 +23,15 @@ static const char SQL_FIND_REQUEST[] =
     "SELECT gpu_devices, gpu_portion_milli, gpu_memory_mib, cpu_milli, memory_bytes, constraints_json"
     " FROM pods WHERE workload_id = ? AND role = ? ORDER BY id LIMIT 1";
 
+// The first run that nobody does, has done or, where ?2 is set, is to try again. Before the first that is free another
+// one is not, so no others come into question than those after one that there is. status is the latest attempt's.
+static const char SQL_NEXT_RUN[] =
+    "WITH latest AS (SELECT pod_index, max(attempt) AS attempt, status FROM pods WHERE workload_id = ?1"
+    " AND role = 'worker' GROUP BY pod_index)"
+    " SELECT c.run, coalesce(l.attempt, -1) + 1 FROM (SELECT 0 AS run UNION SELECT pod_index + 1 FROM latest) c"
+    " LEFT JOIN latest l ON l.pod_index = c.run"
+    " WHERE l.pod_index IS NULL OR l.status = 'Deleted' OR (l.status = 'Failed' AND NOT ?2) ORDER BY c.run LIMIT 1";
+
 static int insert_pod(struct db_conn *conn, sqlite3_stmt *stmt, const struct pod_owner *owner,
                       const struct pod_request *request, int64_t index, int64_t attempt, int64_t now_ms,
                       struct error *err)
@@ -72,7 +81,7 @@ int db_insert_pods(struct db_conn *conn, const struct pod_owner *owner, const st
 struct owner_row {
     struct pod_owner owner;
     int64_t pods_wanted;
-    int64_t completions_left;
+    int64_t completions, completions_left;
 };
 
 static int find_owner(struct db_conn *conn, int64_t workload_id, struct arena *arena, struct owner_row *out_row,
@@ -89,6 +98,7 @@ static int find_owner(struct db_conn *conn, int64_t workload_id, struct arena *a
                       .workload_name = db_column_text(stmt, 0, arena),
                       .workload_type = db_column_text(stmt, 1, arena)},
             .pods_wanted = db_column_int(stmt, 2),
+            .completions = db_column_int(stmt, 3),
             .completions_left = db_column_int(stmt, 3) - db_column_int(stmt, 4),
         };
     db_release(conn, stmt);
@@ -142,6 +152,36 @@ static int find_request(struct db_conn *conn, int64_t workload_id, const char *r
     return rc;
 }
 
+int db_find_next_run(struct db_conn *conn, int64_t workload_id, bool keeps_failed, int64_t *out_index,
+                     int64_t *out_attempt, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL_NEXT_RUN, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, workload_id);
+    db_bind_int(stmt, 2, keeps_failed);
+    int rc = db_step(conn, stmt, err);
+    if (rc == 1) {
+        *out_index = db_column_int(stmt, 0);
+        *out_attempt = db_column_int(stmt, 1);
+    }
+    db_release(conn, stmt);
+    return rc < 0 ? -1 : 0;
+}
+
+// What is done is not done again, also where it is not the first.
+static int create_runs(struct db_conn *conn, const struct owner_row *row, const struct pod_request *request,
+                       int64_t count, int64_t attempt, int64_t now_ms, struct error *err)
+{
+    for (int64_t i = 0; i < count; i++) {
+        int64_t index = i, own_attempt;
+        if (db_find_next_run(conn, row->owner.workload_id, false, &index, &own_attempt, err) < 0 ||
+            db_insert_pods(conn, &row->owner, request, index, 1, attempt, now_ms, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 int db_create_pods(struct db_conn *conn, int64_t workload_id, int64_t attempt, int64_t now_ms, struct error *err)
 {
     int rc = -1;
@@ -166,9 +206,12 @@ int db_create_pods(struct db_conn *conn, int64_t workload_id, int64_t attempt, i
     int has_worker = find_request(conn, workload_id, POD_ROLE_TEXT_WORKER, &arena, &request, err);
     if (has_worker < 0)
         goto done;
-    if (has_worker && db_insert_pods(conn, &row.owner, &request, 0, worker_count, attempt, now_ms, err) < 0)
-        goto done;
-    rc = 0;
+    if (has_worker && row.completions > 1)
+        rc = create_runs(conn, &row, &request, worker_count, attempt, now_ms, err);
+    else if (has_worker)
+        rc = db_insert_pods(conn, &row.owner, &request, 0, worker_count, attempt, now_ms, err);
+    else
+        rc = 0;
 done:
     arena_done(&arena);
     return rc;

@@ -17,17 +17,24 @@ enum {
     DECISION_SHIFT = 20 // decisions of one transaction are numbered below its revision
 };
 
+static int create_pod(struct db_conn *conn, const struct turn_creation *creation, int64_t now_ms, struct error *err)
+{
+    const struct cache_workload *workload = creation->workload;
+    int64_t index = creation->pod_index, attempt = creation->attempt;
+    if (index < 0 && workload->completions > 1) {
+        if (db_find_next_run(conn, workload->id, true, &index, &attempt, err) < 0)
+            return -1;
+    } else if (index < 0 && db_read_next_pod_index(conn, workload->id, creation->role, &index, err) < 0) {
+        return -1;
+    }
+    return db_create_pod(conn, workload->id, creation->role, index, attempt, now_ms, err);
+}
+
 static int create_pods(struct db_conn *conn, const struct turn *turn, struct error *err)
 {
-    for (size_t i = 0; i < turn->creation_count; i++) {
-        const struct turn_creation *creation = &turn->creations[i];
-        int64_t index = creation->pod_index;
-        if (index < 0 && db_read_next_pod_index(conn, creation->workload->id, creation->role, &index, err) < 0)
+    for (size_t i = 0; i < turn->creation_count; i++)
+        if (create_pod(conn, &turn->creations[i], turn->now_ms, err) < 0)
             return -1;
-        if (db_create_pod(conn, creation->workload->id, creation->role, index, creation->attempt, turn->now_ms, err) <
-            0)
-            return -1;
-    }
     for (size_t i = 0; i < turn->workload_count; i++) {
         const struct cache_workload *workload = turn->workloads[i];
         int64_t attempt;

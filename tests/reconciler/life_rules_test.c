@@ -52,6 +52,9 @@ static void test_completions(void)
     crash_and_advance(&live, 4);
     check_text(live_phase(&live, "many"), "Completed", "and is done after five");
     check_int(pods(&live, "many", "status = 'Succeeded'"), 5, "not more");
+    check_int(live_number(&live, "SELECT count(DISTINCT pod_index) FROM pods WHERE status = 'Succeeded' AND "
+                                 "pod_index BETWEEN 0 AND 4"),
+              5, "each of the five once, by its number");
     live_close(&live);
 }
 
