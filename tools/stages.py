@@ -134,7 +134,7 @@ def quick():
 
 # What random clusters show: in full on the plain build, by samples under sanitizers.
 RANDOM = ["scheduler/invariants", "scheduler/plain_search", "scheduler/what_if", "scheduler/good_until"]
-RANDOM += ["scheduler/more_nodes", "reconciler/crash", "reconciler/random", "reconciler/shortcut"]
+RANDOM += ["scheduler/more_nodes", "reconciler/crash", "reconciler/random", "reconciler/shortcut", "reconciler/people"]
 # What stands at the door: bytes of strangers, and one request to each operation.
 DOORS = [
     "tests/api/test_contract.py",
