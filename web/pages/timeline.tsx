@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { get } from "../api";
 import { now } from "../clock";
 import { useData } from "../data";
-import { clock, day, localTimes, plural } from "../format";
+import { clock, day, localTimes, plural, time } from "../format";
 import { Because } from "../parts/because";
 import { Button, Seg } from "../parts/button";
 import { SelectField } from "../parts/form";
@@ -52,7 +52,7 @@ interface Fact {
 const hrefOf = (id?: string | null) => id && `/workloads?open=${id}`;
 
 // What the last cycle until a moment decided; where it decided nothing, what came of others within 5 s.
-function factsOf(cycle: Cycle | undefined, time: number, timeline: Timeline, list: Listed[]): Fact[] {
+function factsOf(cycle: Cycle | undefined, planned: number, timeline: Timeline, list: Listed[]): Fact[] {
   const named = (name = "") => {
     const all = list.filter(w => w.name === name);
     return all.length === 1 ? hrefOf(all[0].id) : `/workloads?q=${encodeURIComponent(name)}`;
@@ -62,7 +62,7 @@ function factsOf(cycle: Cycle | undefined, time: number, timeline: Timeline, lis
       text: `${d.workload} ${VERBS[d.verb ?? ""]} ${d.node ?? "a node"}: ${d.why}.`,
       href: named(d.workload),
     }));
-  const isNear = (seconds: number) => Math.abs(Date.parse(timeline.start) + seconds * 1000 - time) < 5000;
+  const isNear = (seconds: number) => Math.abs(Date.parse(timeline.start) + seconds * 1000 - planned) < 5000;
   const { evictions, blocks, workloads } = timeline;
   return [
     ...evictions.filter(e => isNear(e.at)).map(e => ({ text: wordsOfEviction(e), href: hrefOf(e.victim?.id) })),
@@ -86,7 +86,7 @@ function Moment({ at, timeline }: { at: number; timeline: Timeline }) {
   useEffect(() => ref.current?.scrollIntoView({ block: "nearest" }), [at, Boolean(data)]);
   const list = then?.workloads ?? [],
     cycle = data?.cycles[0],
-    time = cycle ? Date.parse(cycle.time) : at;
+    planned = cycle ? Date.parse(cycle.time) : at;
   return (
     <section class="sheet moment" ref={ref}>
       <header>
@@ -97,13 +97,13 @@ function Moment({ at, timeline }: { at: number; timeline: Timeline }) {
       <div class="body">
         <p class="soft">
           {cycle
-            ? `Cycle ${cycle.cycle}, ${said(time)}: ${plural(cycle.decisions, "decision")}`
+            ? `Cycle ${cycle.cycle}, ${said(planned)}: ${plural(cycle.decisions, "decision")}`
             : error
               ? localTimes(error.message, now())
               : "\u00a0"}
         </p>
         <ul tabindex={0} aria-label="What happened then">
-          {counted(factsOf(cycle, time, timeline, list))
+          {counted(factsOf(cycle, planned, timeline, list))
             .slice(0, 100)
             .map(({ text, times, href }) => (
               <li key={text}>
@@ -221,7 +221,7 @@ export default function TimelinePage() {
         <div class="body">
           {data && !data.blocks.length && <p class="soft">Nobody held a GPU in this time.</p>}
           {data?.heldSince && <p class="soft">What ended before {said(Date.parse(data.heldSince))} is not kept.</p>}
-          {data && !begin && since > 0 && !from && <p class="soft">Nobody held a GPU before {clock(since)}.</p>}
+          {data && !begin && since > 0 && !from && <p class="soft">Nobody held a GPU before {time(since, now())}.</p>}
           {data && !begin ? (
             <TimelinePicture
               timeline={data}
