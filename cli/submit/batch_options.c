@@ -178,7 +178,7 @@ static int take_no_requeue(struct reading *reading, const struct option *option,
 #define SEVERAL "one script is one pod: `pytorch submit` and `mpi submit` start several"
 static const struct option OPTIONS[] = {
     {"account", 'A', VALUE_NEEDED, NULL, "project", NULL},
-    {"array", 'a', VALUE_NEEDED, refuse, NULL, "there are no arrays here: submit it once for each"},
+    {"array", 'a', VALUE_NEEDED, refuse, NULL, "there are no arrays here; --runs N --parallelism M: each has its number in JOB_COMPLETION_INDEX"},
     {"begin", 'b', VALUE_NEEDED, NULL, "begin", NULL},
     {"chdir", 'D', VALUE_NEEDED, NULL, "working-dir", NULL},
     {"comment", 0, VALUE_NEEDED, NULL, NULL, "--annotation NAME=VALUE has a place for it"},
