@@ -17,7 +17,8 @@ static const char SQL_INSERT_POD[] =
     ":gpu_portion_milli, :gpu_memory_mib, :cpu_milli, :memory_bytes, :constraints_json, :now_ms, :revision,"
     " (SELECT generation FROM workloads WHERE id = :workload_id))";
 static const char SQL_FIND_OWNER[] =
-    "SELECT name, type, pods_wanted, completions, succeeded_count FROM workloads WHERE id = ?";
+    "SELECT name, type, pods_wanted, completions, succeeded_count, spec_json ->> '$.backoffLimitPerIndex' IS NOT NULL"
+    " FROM workloads WHERE id = ?";
 static const char SQL_FIND_SERVING[] = "SELECT serving_json FROM workloads WHERE id = ?";
 static const char SQL_FIND_REQUEST[] =
     "SELECT gpu_devices, gpu_portion_milli, gpu_memory_mib, cpu_milli, memory_bytes, constraints_json"
@@ -82,6 +83,7 @@ struct owner_row {
     struct pod_owner owner;
     int64_t pods_wanted;
     int64_t completions, completions_left;
+    bool fails_by_index; // a run that failed is done
 };
 
 static int find_owner(struct db_conn *conn, int64_t workload_id, struct arena *arena, struct owner_row *out_row,
@@ -100,6 +102,7 @@ static int find_owner(struct db_conn *conn, int64_t workload_id, struct arena *a
             .pods_wanted = db_column_int(stmt, 2),
             .completions = db_column_int(stmt, 3),
             .completions_left = db_column_int(stmt, 3) - db_column_int(stmt, 4),
+            .fails_by_index = db_column_int(stmt, 5) != 0,
         };
     db_release(conn, stmt);
     if (rc == 0)
@@ -174,9 +177,12 @@ static int create_runs(struct db_conn *conn, const struct owner_row *row, const 
                        int64_t count, int64_t attempt, int64_t now_ms, struct error *err)
 {
     for (int64_t i = 0; i < count; i++) {
-        int64_t index = i, own_attempt;
-        if (db_find_next_run(conn, row->owner.workload_id, false, &index, &own_attempt, err) < 0 ||
-            db_insert_pods(conn, &row->owner, request, index, 1, attempt, now_ms, err) < 0)
+        int64_t index = row->completions, own_attempt;
+        if (db_find_next_run(conn, row->owner.workload_id, row->fails_by_index, &index, &own_attempt, err) < 0)
+            return -1;
+        if (index >= row->completions)
+            break;
+        if (db_insert_pods(conn, &row->owner, request, index, 1, attempt, now_ms, err) < 0)
             return -1;
     }
     return 0;

@@ -127,8 +127,10 @@ static int read_node_pools(const struct fields *spec, struct workload_spec *out)
 // A training may want its pod several times over: one after the other, or at once.
 static int read_runs(const struct fields *spec, struct workload_spec *out)
 {
+    int64_t tries_of_each = 0; // 0 alone is known; the fact fails_by_index says so
     out->parallelism = out->completions = 1;
-    if (fields_integer(spec, "parallelism", 1, WORKLOAD_PODS_MAX, &out->parallelism) < 0 ||
+    if (fields_integer(spec, "backoffLimitPerIndex", 0, 0, &tries_of_each) < 0 ||
+        fields_integer(spec, "parallelism", 1, WORKLOAD_PODS_MAX, &out->parallelism) < 0 ||
         fields_integer(spec, "completions", 1, INT32_MAX, &out->completions) < 0)
         return -1;
     out->worker_count = out->parallelism;

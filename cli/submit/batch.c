@@ -11,7 +11,8 @@
 
 enum {
     SCRIPT_MAX = 64 * 1024, // one argument of a program has room for it, quoted
-    START_WORDS_MAX = 8
+    START_WORDS_MAX = 8,
+    ARRAY_WORDS = 3
 };
 
 bool submit_is_script(const char *path)
@@ -73,8 +74,21 @@ static int add_start(struct cli *cli, const char *path, const char *script, stru
     return 0;
 }
 
-static int set_command(struct cli *cli, const char *path, const char *script, const char *const *words, size_t count,
-                       struct error *err)
+// Each task of an array learns its number from that of its run, and is then the script.
+static void put_array_first(struct cli *cli, const struct batch_array *array)
+{
+    struct arguments *arguments = &cli->arguments;
+    const char *const words[ARRAY_WORDS] = {
+        "/bin/sh", "-c",
+        arena_printf(&cli->arena, "export SLURM_ARRAY_TASK_ID=$((%llu+%llu*JOB_COMPLETION_INDEX)); exec \"$0\" \"$@\"",
+                     array->first, array->step)};
+    memmove(arguments->rest + ARRAY_WORDS, arguments->rest, arguments->rest_count * sizeof(*arguments->rest));
+    memcpy(arguments->rest, words, sizeof(words));
+    arguments->rest_count += ARRAY_WORDS;
+}
+
+static int set_command(struct cli *cli, const char *path, const char *script, const struct batch_array *array,
+                       const char *const *words, size_t count, struct error *err)
 {
     struct arguments *arguments = &cli->arguments;
     const char *given[REST_MAX];
@@ -84,12 +98,14 @@ static int set_command(struct cli *cli, const char *path, const char *script, co
     arguments->has_rest = true;
     if (add_start(cli, path, script, err) < 0)
         return -1;
-    if (arguments->rest_count + count + given_count > REST_MAX)
+    if (arguments->rest_count + count + given_count + ARRAY_WORDS > REST_MAX)
         return error_set(err, ERROR_INVALID, "%s: too many arguments", path);
     for (size_t i = 0; i < count; i++)
         arguments->rest[arguments->rest_count++] = words[i];
     for (size_t i = 0; i < given_count; i++)
         arguments->rest[arguments->rest_count++] = given[i];
+    if (array->is_asked)
+        put_array_first(cli, array);
     return 0;
 }
 
@@ -115,8 +131,8 @@ int submit_script(struct cli *cli, const char *path, const char *name, const cha
     cli->arguments.word_count = 0;
     if (name)
         cli->arguments.words[cli->arguments.word_count++] = name;
-    if (set_command(cli, path, script, words, word_count, err) < 0 || cli_project_name(cli, &project_name, err) < 0 ||
-        cli_find_project(cli, project_name, &project, err) < 0)
+    if (set_command(cli, path, script, &options->array, words, word_count, err) < 0 ||
+        cli_project_name(cli, &project_name, err) < 0 || cli_find_project(cli, project_name, &project, err) < 0)
         return -1;
     for (size_t i = 0; i < options->note_count && !flag_is_set(&cli->arguments, "quiet"); i++)
         fprintf(stderr, "#SBATCH %s\n", options->notes[i]);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum {
+    ARRAY_LAST = 9999,
     LINE_WORDS_MAX = 32,
     FLAGS_MAX = 128
 };
@@ -173,12 +174,51 @@ static int take_no_requeue(struct reading *reading, const struct option *option,
     return add(reading, "terminate-after-preemption", NULL, err);
 }
 
+// A number, or FIRST-LAST[:STEP], and [%AT_ONCE]. A run that fails ends no other.
+static int take_array(struct reading *reading, const struct option *option, const char *value, struct error *err)
+{
+    unsigned long long first = 0, last = 0, step = 1, at_once = 0;
+    char *end;
+    const char *at = value;
+    bool is_good = *at >= '0' && *at <= '9';
+    first = last = strtoull(at, &end, 10);
+    if (*end == '-') {
+        is_good &= end[1] >= '0' && end[1] <= '9';
+        last = strtoull(end + 1, &end, 10);
+    }
+    if (*end == ':') {
+        is_good &= end[1] >= '1' && end[1] <= '9';
+        step = strtoull(end + 1, &end, 10);
+    }
+    if (*end == '%') {
+        is_good &= end[1] >= '1' && end[1] <= '9';
+        at_once = strtoull(end + 1, &end, 10);
+    }
+    if (!is_good || *end || last < first || last > ARRAY_LAST || step > ARRAY_LAST + 1)
+        return error_set(err, ERROR_INVALID, "--%s: %s: 5 and 0-99:2%%8 are known, up to %d", option->name, value,
+                         ARRAY_LAST);
+    unsigned long long count = (last - first) / step + 1;
+    reading->out->array = (struct batch_array){true, first, step};
+    return add(reading, "runs", arena_printf(reading->arena, "%llu", count), err) < 0 ||
+                   add(reading, "parallelism",
+                       arena_printf(reading->arena, "%llu", at_once && at_once < count ? at_once : count), err) < 0 ||
+                   add(reading, "environment-variable",
+                       arena_printf(reading->arena, "SLURM_ARRAY_TASK_MIN=%llu", first), err) < 0 ||
+                   add(reading, "environment-variable",
+                       arena_printf(reading->arena, "SLURM_ARRAY_TASK_MAX=%llu", first + (count - 1) * step),
+                       err) < 0 ||
+                   add(reading, "environment-variable",
+                       arena_printf(reading->arena, "SLURM_ARRAY_TASK_COUNT=%llu", count), err) < 0
+               ? -1
+               : add(reading, "backoff-limit-per-index", "0", err);
+}
+
 #define OUTPUT "its output is kept: `workload logs NAME`"
 #define MAIL "people choose what they are told of in the dashboard"
 #define SEVERAL "one script is one pod: `pytorch submit` and `mpi submit` start several"
 static const struct option OPTIONS[] = {
     {"account", 'A', VALUE_NEEDED, NULL, "project", NULL},
-    {"array", 'a', VALUE_NEEDED, refuse, NULL, "there are no arrays here; --runs N --parallelism M: each has its number in JOB_COMPLETION_INDEX"},
+    {"array", 'a', VALUE_NEEDED, take_array, NULL, NULL},
     {"begin", 'b', VALUE_NEEDED, NULL, "begin", NULL},
     {"chdir", 'D', VALUE_NEEDED, NULL, "working-dir", NULL},
     {"comment", 0, VALUE_NEEDED, NULL, NULL, "--annotation NAME=VALUE has a place for it"},

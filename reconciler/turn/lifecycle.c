@@ -13,6 +13,7 @@
 enum {
     RETRY_DELAY_MS = 10 * 1000,
     RETRY_DELAY_MAX_MS = 6 * 60 * 1000,
+    RUNS_TOLD = 10,            // of those that failed, by their numbers
     STEADY_MS = 10 * 60 * 1000 // a replica that ran so long fails as if for the first time
 };
 
@@ -93,6 +94,25 @@ int64_t lifecycle_retry_delay(const struct reconciler_options *options, int64_t 
     return delay < maximum ? delay : maximum;
 }
 
+static bool is_lost(const struct cache_pod *pod)
+{
+    return strcmp(pod->reason, "NodeLost") == 0 || strcmp(pod->reason, "Lost") == 0;
+}
+
+// A run that is not tried again, and ends no other.
+static bool has_failed_for_good(const struct cache_workload *workload, const struct cache_pod *pod)
+{
+    return workload->fails_by_index && pod->status == POD_STATUS_FAILED && !is_lost(pod);
+}
+
+static int64_t runs_failed(const struct cache_workload *workload)
+{
+    int64_t count = 0;
+    for (size_t i = 0; workload->fails_by_index && i < workload->pod_count; i++)
+        count += has_failed_for_good(workload, workload->pods[i]);
+    return count;
+}
+
 // A new attempt for each pod that failed, when its time has come; at once for one that was lost through no fault of its
 // own.
 static void retry_failed(struct turn *turn, struct cache_workload *workload)
@@ -104,10 +124,11 @@ static void retry_failed(struct turn *turn, struct cache_workload *workload)
             continue;
         if (pod->status != POD_STATUS_FAILED && (pod->status != POD_STATUS_SUCCEEDED || !ends_never))
             continue;
-        bool is_lost = strcmp(pod->reason, "NodeLost") == 0 || strcmp(pod->reason, "Lost") == 0;
+        if (has_failed_for_good(workload, pod))
+            continue;
         int64_t failures =
             replicas_are_of(workload) && pod->completed_ms - pod->started_ms >= STEADY_MS ? 1 : pod->attempt + 1;
-        int64_t due_ms = pod->completed_ms + (is_lost ? 0 : lifecycle_retry_delay(turn->options, failures));
+        int64_t due_ms = pod->completed_ms + (is_lost(pod) ? 0 : lifecycle_retry_delay(turn->options, failures));
         if (due_ms > turn->now_ms) {
             turn_note_due(turn, due_ms);
             continue;
@@ -120,8 +141,9 @@ static void retry_failed(struct turn *turn, struct cache_workload *workload)
 // A training with completions: as many pods at once as it wants, until enough have ended well.
 static void continue_completions(struct turn *turn, struct cache_workload *workload, const struct pod_counts *counts)
 {
-    int64_t active = counts->pending + counts->placed + counts->releasing + counts->failed;
-    int64_t wanted = workload->completions - workload->succeeded_count;
+    int64_t failed = runs_failed(workload);
+    int64_t active = counts->pending + counts->placed + counts->releasing + counts->failed - failed;
+    int64_t wanted = workload->completions - workload->succeeded_count - failed;
     if (wanted > workload->pods_wanted)
         wanted = workload->pods_wanted;
     for (int64_t i = active + creations_of(turn, workload); i < wanted; i++) {
@@ -217,6 +239,18 @@ static const char *last_failure(struct turn *turn, const struct cache_workload *
     return last ? arena_printf(turn->arena, "; %s", turn_describe_failure(turn, last)) : "";
 }
 
+// "2 of 100 runs failed: 4, 17": by their numbers, the first of them.
+static const char *failed_runs(struct turn *turn, const struct cache_workload *workload, int64_t failed)
+{
+    const char *text =
+        arena_printf(turn->arena, "%" PRId64 " of %" PRId64 " runs failed:", failed, workload->completions);
+    int64_t told = 0;
+    for (size_t i = 0; i < workload->pod_count && told < RUNS_TOLD; i++)
+        if (has_failed_for_good(workload, workload->pods[i]))
+            text = arena_printf(turn->arena, "%s%s %" PRId64, text, told++ ? "," : "", workload->pods[i]->pod_index);
+    return told < failed ? arena_printf(turn->arena, "%s and more", text) : text;
+}
+
 static void attend_running(struct turn *turn, struct cache_workload *workload)
 {
     struct pod_counts counts = count_pods(workload);
@@ -224,7 +258,12 @@ static void attend_running(struct turn *turn, struct cache_workload *workload)
         finish(turn, workload, PHASE_COMPLETED, "Completed");
         return;
     }
-    if (workload->failed_count > workload->backoff_limit && !replicas_are_of(workload)) {
+    int64_t failed = runs_failed(workload);
+    if (failed > 0 && workload->succeeded_count + failed >= workload->completions) {
+        finish(turn, workload, PHASE_FAILED, failed_runs(turn, workload, failed));
+        return;
+    }
+    if (workload->failed_count > workload->backoff_limit && !workload->fails_by_index && !replicas_are_of(workload)) {
         finish(turn, workload, PHASE_FAILED,
                arena_printf(turn->arena, "Failed %" PRId64 " %s, and backoffLimit allows %" PRId64 "%s",
                             workload->failed_count, workload->failed_count == 1 ? "time" : "times",
@@ -293,7 +332,7 @@ static const char *pending_message(const struct turn *turn, const struct cache_w
 {
     if (replicas_are_of(workload) && counts->failed > 0)
         return arena_printf(turn->arena, "Starts again after failure %" PRId64, workload->failed_count);
-    if (counts->failed > 0)
+    if (counts->failed > runs_failed(workload))
         return arena_printf(turn->arena, "Starts again after failure %" PRId64 " of at most %" PRId64,
                             workload->failed_count, workload->backoff_limit);
     return workload->phase == PHASE_TERMINATING ? "Waits for resources again" : "Waits for resources";

@@ -95,7 +95,6 @@ def test_what_has_none_is_named(client, script, line, named):
 @pytest.mark.parametrize(
     "line, named",
     [
-        ("--array=0-9", "line 2: #SBATCH --array: there are no arrays here"),
         ("-N 2", "#SBATCH --nodes: one script is one pod"),
         ("--ntasks=8", "#SBATCH --ntasks: one script is one pod"),
         ("--gpu=2", "#SBATCH --gpu=2: no option of sbatch that is known here"),

@@ -3,6 +3,8 @@
 #include "tests/support/check.h"
 #include "tests/support/live.h"
 
+#include <string.h>
+
 #define LIFE(key, value) "[{\"name\":\"prorata.io/sim-" key "\",\"value\":\"" value "\"}]"
 #define FAILS                                                                          \
     "[{\"name\":\"prorata.io/sim-duration\",\"value\":\"1s\"},{\"name\":\"prorata.io/" \
@@ -55,6 +57,36 @@ static void test_completions(void)
     check_int(live_number(&live, "SELECT count(DISTINCT pod_index) FROM pods WHERE status = 'Succeeded' AND "
                                  "pod_index BETWEEN 0 AND 4"),
               5, "each of the five once, by its number");
+    live_close(&live);
+}
+
+// Each is tried once, whatever the others do; who is suspended meanwhile goes on with the rest.
+static void test_runs_that_fail(void)
+{
+    struct live live;
+    open_small(&live);
+    live_submit(&live, &(struct live_spec){.name = "sweep",
+                                           .project = "team-a",
+                                           .completions = 5,
+                                           .parallelism = 2,
+                                           .fails_by_index = true,
+                                           .annotations = FAILS});
+    live_run(&live);
+    crash_and_advance(&live, 2);
+    check_true(pods(&live, "sweep", "status = 'Failed'") >= 2, "the first have failed");
+    check_true(strcmp(live_phase(&live, "sweep"), "Failed") != 0, "and others go on");
+    live_suspend(&live, "sweep");
+    live_advance(&live, 60000);
+    live_resume(&live, "sweep");
+    live_run(&live);
+    crash_and_advance(&live, 30);
+    check_text(live_phase(&live, "sweep"), "Failed", "it fails when all have ended");
+    check_int(live_number(&live, "SELECT count(DISTINCT pod_index) FROM pods WHERE status = 'Failed' AND "
+                                 "pod_index BETWEEN 0 AND 4"),
+              5, "all of them");
+    check_int(pods(&live, "sweep", "status = 'Failed'"), 5, "once each");
+    check_text(live_text(&live, "SELECT substr(phase_message, 1, 33) FROM workloads WHERE name = 'sweep'"),
+               "5 of 5 runs failed: 0, 1, 2, 3, 4", "named by their numbers");
     live_close(&live);
 }
 
@@ -150,6 +182,7 @@ static void test_other_ends_are_no_preemption(void)
 int main(void)
 {
     test_completions();
+    test_runs_that_fail();
     test_backoff();
     test_auto_deletion();
     test_terminate_after_preemption();

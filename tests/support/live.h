@@ -70,6 +70,7 @@ struct live_spec {
     bool terminate_after_preemption;
     const char *annotations; // JSON list
     const char *restart_policy;
+    bool fails_by_index;
 };
 void live_submit(struct live *live, const struct live_spec *spec);
 void live_suspend(struct live *live, const char *name);
