@@ -116,7 +116,7 @@ def clock(server, speed):
 
 
 def test_a_project_with_workloads_goes_with_the_last_of_them(server):
-    running(server, "last")
+    running(server, "last", annotations=[{"name": "prorata.io/sim-stop-duration", "value": "5s"}])
     project = server.project_id("team-a")
     clock(server, 0.01)  # the pod is still stopping when the second deletion comes
     for _ in range(2):
