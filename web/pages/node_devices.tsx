@@ -1,11 +1,11 @@
 // The GPUs of a node and its pods: who holds them, and what is measured of them.
-import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { get } from "../api";
 import { second } from "../clock";
 import { type Data, useData } from "../data";
 import { NONE, cpu, duration, gpus, iso, memory, percent, since } from "../format";
 import { ClusterMap } from "../parts/cluster_map";
+import { type ShareColumn, ShareTable } from "../parts/share_table";
 import { Empty, Loaded } from "../parts/states";
 import { ProjectName, State, Status, Swatch } from "../parts/status";
 import { groupsIn, poolsOf, rowOf } from "../pictures/cluster_map";
@@ -64,14 +64,7 @@ function ofMemory(used: number, total?: number) {
   return whole.endsWith(` ${unit}`) ? `${amount} of ${whole}` : `${amount} ${unit} of ${whole}`;
 }
 
-interface DeviceColumn {
-  head: string;
-  num?: boolean;
-  cell: (of: Measured) => ComponentChildren;
-  /** Only where one of the devices has something to say. */
-  has?: (of: Measured) => boolean;
-}
-const COLUMNS: DeviceColumn[] = [
+const COLUMNS: ShareColumn<Measured>[] = [
   { head: "GPU", cell: ({ device }) => device.index },
   { head: "Held by", cell: ({ device }) => <Holders of={device} /> },
   {
@@ -133,33 +126,8 @@ function DeviceTable({ found, of }: { found: Data<NodeReadings>; of: Node }) {
     reading: found.data?.readings?.[i],
     each: of.prorata?.gpuMemoryMib,
   }));
-  const columns = COLUMNS.filter(({ has }) => !has || rows.some(has)),
-    kind = (column: DeviceColumn) => (column.num ? "num" : undefined);
   return (
-    <section class="scroll" tabindex={0} aria-label="Devices, scrolls sideways">
-      <table class="share devices">
-        <thead>
-          <tr>
-            {columns.map(c => (
-              <th key={c.head} scope="col" class={kind(c)}>
-                {c.head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(row => (
-            <tr key={row.device.index}>
-              {columns.map(c => (
-                <td key={c.head} class={kind(c)}>
-                  {c.cell(row)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <ShareTable label="Devices" class="devices" columns={COLUMNS} rows={rows} keyOf={({ device }) => device.index} />
   );
 }
 

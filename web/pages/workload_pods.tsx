@@ -1,5 +1,4 @@
 // Pods of a workload: where they are, how they ended, what they printed; what failed, and when it is tried again.
-import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { getAll } from "../api";
 import { now, second } from "../clock";
@@ -8,6 +7,7 @@ import { NONE, cpu, duration, gpus, iso, memory, percent, since } from "../forma
 import { Because } from "../parts/because";
 import { readLog, splitTime } from "../parts/log_lines";
 import { LogView } from "../parts/log_view";
+import { type ShareColumn, ShareTable } from "../parts/share_table";
 import { Empty, Loaded } from "../parts/states";
 import { Status } from "../parts/status";
 import { plain, shown } from "../pictures/ansi";
@@ -36,14 +36,7 @@ const inTries = (pods: Pod[]) =>
     .sort((a, b) => b.at - a.at || a.i - b.i)
     .map(p => p.pod);
 
-interface PodColumn {
-  head: string;
-  num?: boolean;
-  cell: (pod: Pod) => ComponentChildren;
-  /** Only where one of the pods has something to say. */
-  has?: (pod: Pod) => boolean;
-}
-const COLUMNS: PodColumn[] = [
+const COLUMNS: ShareColumn<Pod>[] = [
   {
     head: "Pod",
     cell: p => <span data-tip={`${p.containers?.[0]?.image ?? ""} · created ${iso(p.createdAt)}`}>{p.name}</span>,
@@ -83,43 +76,12 @@ export function Pods({ workload: w }: { workload: Workload }) {
     <Loaded of={usePods(w)} what="Pods">
       {pods =>
         pods.length ? (
-          <PodTable pods={pods} />
+          <ShareTable label="Pods" columns={COLUMNS} rows={pods} keyOf={p => p.id} />
         ) : (
           <Empty>No pods yet: they are made when the workload gets its place.</Empty>
         )
       }
     </Loaded>
-  );
-}
-
-function PodTable({ pods }: { pods: Pod[] }) {
-  const columns = COLUMNS.filter(({ has }) => !has || pods.some(has)),
-    kind = (column: PodColumn) => (column.num ? "num" : undefined);
-  return (
-    <div class="scroll" tabindex={0} role="region" aria-label="Pods, scrolls sideways">
-      <table class="share">
-        <thead>
-          <tr>
-            {columns.map(c => (
-              <th key={c.head} scope="col" class={kind(c)}>
-                {c.head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {pods.map(p => (
-            <tr key={p.id}>
-              {columns.map(c => (
-                <td key={c.head} class={kind(c)}>
-                  {c.cell(p)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
   );
 }
 

@@ -8,6 +8,7 @@ import { ofKey } from "../keys";
 import {
   type Block,
   HEAD,
+  type Holders,
   type Layout,
   blockAt,
   drawn,
@@ -37,9 +38,8 @@ const HOUR = 3600;
 
 // Who is known by colour, with the GPU hours of this picture; and what marks mean where there are some. A share of a node
 // that several projects hold is nobody's: then hours would be too few.
-function Legend({ timeline }: { timeline: Timeline }) {
-  const { shown, others } = holders(timeline),
-    ends = new Set(timeline.blocks.map(b => b.end)),
+function Legend({ timeline, known: { shown, others } }: { timeline: Timeline; known: Holders }) {
+  const ends = new Set(timeline.blocks.map(b => b.end)),
     isWhole = timeline.by !== "nodes" || timeline.detail === "devices";
   return (
     <ul class="keys" aria-label="Legend">
@@ -100,12 +100,13 @@ export function TimelinePicture(props: Props) {
   const [ref, width] = useWidth();
   const head = useRef<HTMLCanvasElement>(null),
     body = useRef<HTMLCanvasElement>(null);
-  const blocks = useMemo(() => drawn(timeline), [timeline]);
+  const blocks = useMemo(() => drawn(timeline), [timeline]),
+    known = useMemo(() => holders(timeline), [timeline]);
   const map = layout(timeline, width);
   const { said, from, to, hands } = useHands({ ...props, blocks, map, body });
   useLayoutEffect(() => {
     if (!width) return;
-    const scene = { timeline, blocks, map, marks: [at, from, to] };
+    const scene = { timeline, blocks, map, known, marks: [at, from, to] };
     paintHead({ ...scene, ...openCanvas(head.current!, width, HEAD) });
     paintLanes({ ...scene, ...openCanvas(body.current!, width, map.height) });
   }, [timeline, width, at, from, to, theme.value]);
@@ -141,7 +142,7 @@ export function TimelinePicture(props: Props) {
         </div>
       </div>
       {width > 0 && <p class="soft sum">{said || "\u00a0"}</p>}
-      {width > 0 && <Legend timeline={timeline} />}
+      {width > 0 && <Legend timeline={timeline} known={known} />}
     </>
   );
 }

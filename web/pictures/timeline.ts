@@ -66,6 +66,7 @@ export function holders({ projects, blocks }: Timeline) {
   const sum = [...sizes.values()].reduce((a, b) => a + b, 0);
   return { shown, others: sum - shown.reduce((a, p) => a + p.size, 0) };
 }
+export type Holders = ReturnType<typeof holders>;
 
 // The blocks of one pool on top of each other: at the bottom who has a colour and held most, others at the top.
 function stackOf(own: Sent[], isColoured: (project?: number) => boolean): Block[] {
@@ -98,9 +99,9 @@ function stackOf(own: Sent[], isColoured: (project?: number) => boolean): Block[
 
 /** What is drawn: pools' blocks stand on top of each other, cut where what is under them changes. */
 export function drawn(timeline: Timeline): Block[] {
-  const { by, lanes, blocks } = timeline,
-    shown = new Set<number | undefined>(holders(timeline).shown.map(p => p.index));
+  const { by, lanes, blocks } = timeline;
   if (by !== "pools") return blocks;
+  const shown = new Set<number | undefined>(holders(timeline).shown.map(p => p.index));
   return lanes.flatMap((_, i) =>
     stackOf(
       blocks.filter(b => b.lane === i),

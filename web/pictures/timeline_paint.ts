@@ -7,10 +7,10 @@ import { slotOf } from "./slots";
 import {
   type Block,
   HEAD,
+  type Holders,
   type Layout,
   bandNames,
   boxes,
-  holders,
   laneOf,
   nameOf,
   namesOf,
@@ -28,6 +28,7 @@ export interface Scene {
   /** What is drawn of the timeline. */
   blocks: Block[];
   map: Layout;
+  known: Holders;
   /** Moments that are marked; 0: none. */
   marks: number[];
 }
@@ -169,7 +170,7 @@ function paintText({ pen, tone }: Scene, project: string | null, text: string, [
 function paintBlocks(scene: Scene) {
   const { pen, tone, timeline, map, blocks } = scene,
     { projects, by } = timeline,
-    kept = new Set(holders(timeline).shown.map(p => p.id)),
+    kept = new Set(scene.known.shown.map(p => p.id)),
     colourOf = (project?: number) =>
       project === undefined || !kept.has(projects[project].id) ? null : projects[project].id;
   for (const block of blocks) {
