@@ -46,12 +46,20 @@ static void add_slot(struct timeline *timeline, size_t lane)
     *slot = added;
 }
 
+static const struct node_slot *find_slot(struct timeline *timeline, const char *node)
+{
+    const struct node_slot *slot = *slot_of(timeline, node);
+    while (slot && strcmp(timeline->lanes[slot->lane].node, node) != 0)
+        slot = slot->next;
+    return slot;
+}
+
 // Of a node that has gone, a lane at the end.
 static size_t lane_of(struct timeline *timeline, const char *node)
 {
-    for (const struct node_slot *slot = *slot_of(timeline, node); slot; slot = slot->next)
-        if (strcmp(timeline->lanes[slot->lane].node, node) == 0)
-            return slot->lane;
+    const struct node_slot *slot = find_slot(timeline, node);
+    if (slot)
+        return slot->lane;
     timeline->lanes = arena_grow(timeline->arena, timeline->lanes, &timeline->lane_capacity, timeline->lane_count + 1,
                                  sizeof(*timeline->lanes));
     timeline->lanes[timeline->lane_count++] =
@@ -63,10 +71,9 @@ static size_t lane_of(struct timeline *timeline, const char *node)
 // NULL: it has gone.
 static const char *pool_of_node(struct timeline *timeline, const char *node)
 {
-    for (const struct node_slot *slot = *slot_of(timeline, node); slot; slot = slot->next)
-        if (strcmp(timeline->lanes[slot->lane].node, node) == 0)
-            return *timeline->lanes[slot->lane].node_pool ? timeline->lanes[slot->lane].node_pool : NULL;
-    return NULL;
+    const struct node_slot *slot = find_slot(timeline, node);
+    const char *pool = slot ? timeline->lanes[slot->lane].node_pool : "";
+    return *pool ? pool : NULL;
 }
 
 // Ends within the period; what ends later is still held there.

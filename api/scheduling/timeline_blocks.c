@@ -189,6 +189,15 @@ static int64_t length_ms(const struct merging *merging, const struct timeline_pl
     return place->held.ended_ms - begin_of(merging, place);
 }
 
+// Puts a row behind those that are kept; what is of the same lane and project as the last of them is added to that.
+static void keep_row(struct row *rows, size_t *kept, struct row row)
+{
+    if (*kept && compare_row_keys(&rows[*kept - 1], &row) == 0)
+        rows[*kept - 1].milli_ms += row.milli_ms;
+    else
+        rows[(*kept)++] = row;
+}
+
 // One row for each lane and project, by both.
 static void collect_rows(struct merging *merging, bool has_lanes)
 {
@@ -201,12 +210,8 @@ static void collect_rows(struct merging *merging, bool has_lanes)
     }
     if (merging->place_count)
         qsort(merging->rows, merging->place_count, sizeof(*merging->rows), compare_row_keys);
-    for (size_t i = 0; i < merging->place_count; i++) {
-        if (kept && compare_row_keys(&merging->rows[kept - 1], &merging->rows[i]) == 0)
-            merging->rows[kept - 1].milli_ms += merging->rows[i].milli_ms;
-        else
-            merging->rows[kept++] = merging->rows[i];
-    }
+    for (size_t i = 0; i < merging->place_count; i++)
+        keep_row(merging->rows, &kept, merging->rows[i]);
     merging->row_count = kept;
 }
 
@@ -221,10 +226,7 @@ static void join_small_rows(struct merging *merging)
         of_lane = before && before->lane == row.lane ? of_lane + 1 : 0;
         if (of_lane >= TIMELINE_POOL_ROWS)
             row.project_id = 0;
-        if (before && compare_row_keys(before, &row) == 0)
-            before->milli_ms += row.milli_ms;
-        else
-            merging->rows[kept++] = row;
+        keep_row(merging->rows, &kept, row);
     }
     merging->row_count = kept;
 }
