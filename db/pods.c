@@ -17,8 +17,7 @@ static const char SQL_INSERT_POD[] =
     ":gpu_portion_milli, :gpu_memory_mib, :cpu_milli, :memory_bytes, :constraints_json, :now_ms, :revision,"
     " (SELECT generation FROM workloads WHERE id = :workload_id))";
 static const char SQL_FIND_OWNER[] =
-    "SELECT name, type, pods_wanted, completions, succeeded_count, spec_json ->> '$.backoffLimitPerIndex' IS NOT NULL"
-    " FROM workloads WHERE id = ?";
+    "SELECT name, type, pods_wanted, completions, succeeded_count FROM workloads WHERE id = ?";
 static const char SQL_FIND_SERVING[] = "SELECT serving_json FROM workloads WHERE id = ?";
 static const char SQL_FIND_REQUEST[] =
     "SELECT gpu_devices, gpu_portion_milli, gpu_memory_mib, cpu_milli, memory_bytes, constraints_json"
@@ -83,7 +82,6 @@ struct owner_row {
     struct pod_owner owner;
     int64_t pods_wanted;
     int64_t completions, completions_left;
-    bool fails_by_index; // a run that failed is done
 };
 
 static int find_owner(struct db_conn *conn, int64_t workload_id, struct arena *arena, struct owner_row *out_row,
@@ -102,7 +100,6 @@ static int find_owner(struct db_conn *conn, int64_t workload_id, struct arena *a
             .pods_wanted = db_column_int(stmt, 2),
             .completions = db_column_int(stmt, 3),
             .completions_left = db_column_int(stmt, 3) - db_column_int(stmt, 4),
-            .fails_by_index = db_column_int(stmt, 5) != 0,
         };
     db_release(conn, stmt);
     if (rc == 0)
@@ -174,11 +171,11 @@ int db_find_next_run(struct db_conn *conn, int64_t workload_id, bool keeps_faile
 
 // What is done is not done again, also where it is not the first.
 static int create_runs(struct db_conn *conn, const struct owner_row *row, const struct pod_request *request,
-                       int64_t count, int64_t attempt, int64_t now_ms, struct error *err)
+                       int64_t count, int64_t attempt, bool keeps_failed, int64_t now_ms, struct error *err)
 {
     for (int64_t i = 0; i < count; i++) {
         int64_t index = row->completions, own_attempt;
-        if (db_find_next_run(conn, row->owner.workload_id, row->fails_by_index, &index, &own_attempt, err) < 0)
+        if (db_find_next_run(conn, row->owner.workload_id, keeps_failed, &index, &own_attempt, err) < 0)
             return -1;
         if (index >= row->completions)
             break;
@@ -188,7 +185,8 @@ static int create_runs(struct db_conn *conn, const struct owner_row *row, const 
     return 0;
 }
 
-int db_create_pods(struct db_conn *conn, int64_t workload_id, int64_t attempt, int64_t now_ms, struct error *err)
+int db_create_pods(struct db_conn *conn, int64_t workload_id, int64_t attempt, bool keeps_failed, int64_t now_ms,
+                   struct error *err)
 {
     int rc = -1;
     struct arena arena;
@@ -213,7 +211,7 @@ int db_create_pods(struct db_conn *conn, int64_t workload_id, int64_t attempt, i
     if (has_worker < 0)
         goto done;
     if (has_worker && row.completions > 1)
-        rc = create_runs(conn, &row, &request, worker_count, attempt, now_ms, err);
+        rc = create_runs(conn, &row, &request, worker_count, attempt, keeps_failed, now_ms, err);
     else if (has_worker)
         rc = db_insert_pods(conn, &row.owner, &request, 0, worker_count, attempt, now_ms, err);
     else

@@ -41,7 +41,7 @@ static int create_pods(struct db_conn *conn, const struct turn *turn, struct err
         if (!workload->creates_all_pods)
             continue;
         if (db_read_last_attempt(conn, workload->id, &attempt, err) < 0 ||
-            db_create_pods(conn, workload->id, attempt + 1, turn->now_ms, err) < 0)
+            db_create_pods(conn, workload->id, attempt + 1, workload->fails_by_index, turn->now_ms, err) < 0)
             return -1;
     }
     return 0;
