@@ -220,6 +220,8 @@ static const struct field WORKLOAD_FIELDS[] = {
     WORKLOAD("gate", gate, read_text, FIELD_NULL),
     WORKLOAD("gateUntil", gate_until_ms, read_time, FIELD_NULL),
     WORKLOAD("gateIsFinal", gate_is_final, read_bool, 0),
+    WORKLOAD("overBudget", over_budget, read_text, FIELD_NULL),
+    WORKLOAD("overBudgetUntil", over_budget_until_ms, read_time, FIELD_NULL),
     WORKLOAD("promise", promise, read_count, FIELD_NULL),
     {"pods", NULL, 0, FIELD_REQUIRED},
 };

@@ -235,6 +235,10 @@ static void write_past(struct json_writer *json, const struct snapshot_workload 
         write_time(json, "gateUntil", workload->gate_until_ms);
     if (workload->gate_is_final)
         json_bool(json, "gateIsFinal", true);
+    if (workload->over_budget) {
+        json_text(json, "overBudget", workload->over_budget);
+        write_time(json, "overBudgetUntil", workload->over_budget_until_ms);
+    }
     if (workload->promise != SNAPSHOT_PROMISE_NONE)
         json_int(json, "promise", workload->promise);
 }

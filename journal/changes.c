@@ -53,10 +53,11 @@ static uint64_t hash_workload(const struct snapshot *snapshot, const struct snap
     struct snapshot_workload copy = *workload;
     copy.name = NULL;
     copy.node_pools = NULL;
-    copy.gate = copy.person = NULL;
+    copy.gate = copy.person = copy.over_budget = NULL;
     copy.first_pod = 0;
     uint64_t hash = hash_bytes(world, &copy, sizeof(copy));
     hash = hash_text(hash, workload->gate ? workload->gate : "");
+    hash = hash_text(hash, workload->over_budget ? workload->over_budget : "");
     hash = hash_text(hash, workload->person ? workload->person : "");
     hash = hash_bytes(hash, workload->node_pools, workload->node_pool_count * sizeof(*workload->node_pools));
     for (size_t i = 0; i < workload->pod_count; i++)

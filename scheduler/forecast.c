@@ -64,6 +64,8 @@ static const char *say_end(const struct plan_explanation *end, struct arena *are
 {
     char text[TIMESTAMP_SIZE];
     timestamp_format(end->until_ms, text);
+    if (end->code == EXPLANATION_OVER_BUDGET)
+        return arena_printf(arena, "May go beyond the quota from %s; until then it starts only within it", text);
     if (end->code == EXPLANATION_NOT_READY)
         return arena_printf(arena, "Joins the queue at %s", text);
     return arena_printf(arena, "%s from %s; until then it starts only if room becomes free",

@@ -25,6 +25,7 @@ static const char *const EXPLANATION_NAMES[EXPLANATION_CODE_COUNT] = {
     [EXPLANATION_HAS_RESERVATION] = "HasReservation",
     [EXPLANATION_TOPOLOGY_OFF] = "TopologyOff",
     [EXPLANATION_OVER_PERSON_LIMIT] = "OverPersonLimit",
+    [EXPLANATION_OVER_BUDGET] = "OverBudget",
 };
 
 static const char *const EVICTION_RULE_NAMES[EVICTION_RULE_COUNT] = {

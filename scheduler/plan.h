@@ -110,6 +110,7 @@ enum explanation_code {
     EXPLANATION_HAS_RESERVATION,      // is the gang for which room is reserved
     EXPLANATION_TOPOLOGY_OFF,         // the network of its node pool doesn't count: nodes lack labels of its levels
     EXPLANATION_OVER_PERSON_LIMIT,    // would go over what each person may have of the project
+    EXPLANATION_OVER_BUDGET,          // would go beyond the project's quota, and a budget of GPU hours is used up
     EXPLANATION_CODE_COUNT
 };
 

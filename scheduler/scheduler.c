@@ -45,6 +45,27 @@ static bool may_stand_in(const struct workload *workload, const struct pool *poo
     return workload->home == SNAPSHOT_NONE || workload->home == pool->index;
 }
 
+static void add_requested(struct queue *queue, const struct workload *workload, struct amounts amounts)
+{
+    if (workload->spec->over_budget) {
+        queue->asked_in_quota_milli = quantity_add(queue->asked_in_quota_milli, amounts.of[RESOURCE_GPU]);
+        amounts.of[RESOURCE_GPU] = 0;
+    }
+    queue->requested = amounts_add_asked(queue->requested, amounts);
+}
+
+// What may not go beyond the quota asks for no more than that, behind all else that is asked for.
+static void add_asked_in_quota(struct queue *queue)
+{
+    int64_t left = queue->spec->deserved.of[RESOURCE_GPU];
+    if (left != QUANTITY_UNLIMITED)
+        left -= queue->requested.of[RESOURCE_GPU];
+    struct amounts amounts = {0};
+    if (left > 0)
+        amounts.of[RESOURCE_GPU] = left < queue->asked_in_quota_milli ? left : queue->asked_in_quota_milli;
+    queue->requested = amounts_add_asked(queue->requested, amounts);
+}
+
 // What the pool's queues ask for: what stands and is promised there, and all that is pending and has come to this pool.
 static void sum_requested(struct cycle *cycle, struct pool *pool, size_t round)
 {
@@ -52,6 +73,7 @@ static void sum_requested(struct cycle *cycle, struct pool *pool, size_t round)
         pool->departments[d].requested = (struct amounts){0};
     for (size_t p = 0; p < cycle->snapshot->project_count; p++) {
         pool->projects[p].requested = pool->projects[p].allocated;
+        pool->projects[p].asked_in_quota_milli = 0;
         receipt_settle(&pool->projects[p]);
     }
     for (size_t i = 0; i < cycle->snapshot->workload_count; i++) {
@@ -62,12 +84,12 @@ static void sum_requested(struct cycle *cycle, struct pool *pool, size_t round)
         for (uint32_t p = 0; p < workload->spec->pod_count; p++) {
             const struct pod *pod = &cycle->pods[workload->spec->first_pod + p];
             if (pod->state.status == SNAPSHOT_POD_PENDING)
-                queue->requested =
-                    amounts_add_asked(queue->requested, request_amounts(&pod->request, pool->smallest_gpu_memory_mib));
+                add_requested(queue, workload, request_amounts(&pod->request, pool->smallest_gpu_memory_mib));
         }
     }
     for (size_t p = 0; p < cycle->snapshot->project_count; p++) {
         struct queue *queue = &pool->projects[p];
+        add_asked_in_quota(queue);
         queue->parent->requested = amounts_add_asked(queue->parent->requested, queue->requested);
     }
 }

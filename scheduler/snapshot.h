@@ -217,12 +217,15 @@ struct snapshot_workload {
     int64_t created_ms;
     int64_t priority; // higher first; any integer
     bool preemptible;
-    bool deleting;           // is not considered for placement
-    const char *gate;        // why its pods are gated: a sentence; NULL: nobody says
-    int64_t gate_until_ms;   // until when, where it has a gate and that is known; 0
-    bool gate_is_final;      // it never opens
-    uint32_t min_pods;       // the gang where there are no sub-groups; at most pod_count is not required
-    uint32_t min_sub_groups; // how many of the root's children; SNAPSHOT_MIN_ALL: all
+    bool deleting;         // is not considered for placement
+    const char *gate;      // why its pods are gated: a sentence; NULL: nobody says
+    int64_t gate_until_ms; // until when, where it has a gate and that is known; 0
+    bool gate_is_final;    // it never opens
+    // Why it may not go beyond the project's quota of GPUs: the budget that is used up, a clause; NULL: it may.
+    const char *over_budget;
+    int64_t over_budget_until_ms; // when the next period begins; 0: not known
+    uint32_t min_pods;            // the gang where there are no sub-groups; at most pod_count is not required
+    uint32_t min_sub_groups;      // how many of the root's children; SNAPSHOT_MIN_ALL: all
     const uint32_t
         *node_pools; // in order of preference, at least one; resolved by the caller from the project's default
     size_t node_pool_count;

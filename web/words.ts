@@ -76,6 +76,7 @@ export const REASONS: Record<string, [icon: IconName, tone: string]> = {
   NonPreemptibleOverQuota: ["no", "bad"],
   OverLimit: ["no", "bad"],
   OverPersonLimit: ["no", "warn"],
+  OverBudget: ["no", "warn"],
   Completed: ["check", "off"],
   Failed: ["x", "bad"],
   BackOff: ["x", "bad"],

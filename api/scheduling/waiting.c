@@ -158,7 +158,7 @@ static int read_longest(struct request *req, struct db_conn *conn, struct waitin
 static bool is_refused(const struct waiting_group *group)
 {
     return strcmp(group->code, "NonPreemptibleOverQuota") == 0 || strcmp(group->code, "OverLimit") == 0 ||
-           strcmp(group->code, "OverPersonLimit") == 0;
+           strcmp(group->code, "OverPersonLimit") == 0 || strcmp(group->code, "OverBudget") == 0;
 }
 
 // Counts whose project holds less than its quota in the group's node pool, and can be served as asked; two statements.

@@ -17,7 +17,7 @@ enum {
 
 static const char *phase_reason_of(enum explanation_code code)
 {
-    if (code == EXPLANATION_OVER_PERSON_LIMIT) // a limit too, as far as Run:ai's two words go
+    if (code == EXPLANATION_OVER_PERSON_LIMIT || code == EXPLANATION_OVER_BUDGET) // limits too, in Run:ai's two words
         code = EXPLANATION_OVER_LIMIT;
     return code == EXPLANATION_NON_PREEMPTIBLE_OVER_QUOTA || code == EXPLANATION_OVER_LIMIT
                ? explanation_code_name(code)

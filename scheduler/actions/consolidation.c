@@ -27,7 +27,7 @@ static bool free_gpus_suffice(struct cycle *cycle, const struct pool *pool, stru
 static bool may_try(struct cycle *cycle, struct pool *pool, struct workload *workload)
 {
     return workload->spec->preemptible && preemption_delay_allows(cycle, pool, workload) &&
-           !evictions_submitter_refuses(cycle, pool, workload) && free_gpus_suffice(cycle, pool, workload);
+           !evictions_would_not_help(cycle, pool, workload) && free_gpus_suffice(cycle, pool, workload);
 }
 
 static bool may_take_from(const struct pool *pool, const struct workload *workload, struct amounts requested,

@@ -47,6 +47,17 @@ bool evictions_submitter_refuses(struct cycle *cycle, const struct pool *pool, s
            queue_check_person(pool, workload, unit_amounts(cycle, workload, pool->largest_gpu_memory_mib)).queue;
 }
 
+bool evictions_budget_refuses(struct cycle *cycle, const struct pool *pool, struct workload *workload)
+{
+    return workload->spec->over_budget &&
+           queue_check_budget(pool, workload, unit_amounts(cycle, workload, pool->largest_gpu_memory_mib)).queue;
+}
+
+bool evictions_would_not_help(struct cycle *cycle, const struct pool *pool, struct workload *workload)
+{
+    return evictions_submitter_refuses(cycle, pool, workload) || evictions_budget_refuses(cycle, pool, workload);
+}
+
 // Workloads that still hold preemptible pods in the pool; running ones and those promised a place in this cycle.
 static size_t find_candidates(struct round *round, struct workload *workload, struct amounts requested)
 {

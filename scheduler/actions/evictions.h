@@ -37,5 +37,9 @@ struct eviction_action {
 
 // Whether its submitter may have no more of the project: room that others leave does not help it then.
 bool evictions_submitter_refuses(struct cycle *cycle, const struct pool *pool, struct workload *workload);
+// Whether a budget that is used up keeps it from going beyond the quota, as much as it asks for on this pool.
+bool evictions_budget_refuses(struct cycle *cycle, const struct pool *pool, struct workload *workload);
+// Whether either does, whatever other projects give.
+bool evictions_would_not_help(struct cycle *cycle, const struct pool *pool, struct workload *workload);
 
 void evictions_run(struct cycle *cycle, struct pool *pool, const struct eviction_action *action);

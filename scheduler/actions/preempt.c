@@ -17,6 +17,7 @@ static bool may_try(struct cycle *cycle, struct pool *pool, struct workload *wor
     if (!preemption_delay_allows(cycle, pool, workload))
         return false;
     workload->takes_own = evictions_submitter_refuses(cycle, pool, workload);
+    workload->takes_kept = evictions_budget_refuses(cycle, pool, workload);
     if (workload->spec->preemptible)
         return true;
     struct amounts requested = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
@@ -33,7 +34,8 @@ static bool may_take_from(const struct pool *pool, const struct workload *worklo
 static bool is_victim(struct cycle *cycle, struct pool *pool, struct workload *workload, struct workload *victim)
 {
     if (victim->spec->priority >= workload->spec->priority ||
-        (workload->takes_own && victim->person != workload->person))
+        (workload->takes_own && victim->person != workload->person) ||
+        (workload->takes_kept && !victim->spec->over_budget))
         return false;
     return !cycle->has_min_run_time || min_run_time_can_shrink(victim) ||
            min_run_time_protects_until(cycle, pool, victim, workload) == SNAPSHOT_TIME_NONE;
@@ -100,8 +102,8 @@ static void explain_nobody(struct search *search)
 {
     struct cycle *cycle = search->cycle;
     const struct queue *queue = cycle_queue(search->pool, search->workload);
-    if (search->workload->takes_own && search->candidate_count == 0)
-        return; // the submitter's bound says it all
+    if (search->candidate_count == 0 && evictions_would_not_help(cycle, search->pool, search->workload))
+        return; // the submitter's bound or the budget says it all
     struct amounts requested = unit_amounts(cycle, search->workload, search->pool->smallest_gpu_memory_mib);
     enum resource r = wording_resource(requested);
     struct plan_explanation explanation = explain_blank(search->pool, EXPLANATION_NOTHING_TO_PREEMPT, queue, r);

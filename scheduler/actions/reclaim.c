@@ -44,7 +44,7 @@ static bool may_try(struct cycle *cycle, struct pool *pool, struct workload *wor
 {
     if (!preemption_delay_allows(cycle, pool, workload))
         return false;
-    if (evictions_submitter_refuses(cycle, pool, workload))
+    if (evictions_would_not_help(cycle, pool, workload))
         return false;
     enum resource refused = fairness_refuses(cycle, pool, workload);
     if (refused == RESOURCE_COUNT)

@@ -249,6 +249,11 @@ static void open_gate(struct snapshot_workload *workload, struct snapshot_pod *p
             pods[p].status = SNAPSHOT_POD_PENDING;
 }
 
+static bool is_over_by(int64_t until_ms, int64_t time_ms)
+{
+    return until_ms > 0 && until_ms <= time_ms;
+}
+
 const struct snapshot *what_if_later(const struct snapshot *snapshot, int64_t time_ms, struct arena *arena)
 {
     struct snapshot *copy = arena_alloc(arena, sizeof(*copy));
@@ -257,7 +262,9 @@ const struct snapshot *what_if_later(const struct snapshot *snapshot, int64_t ti
     *copy = *snapshot;
     copy->now_ms = time_ms;
     for (size_t i = 0; i < snapshot->workload_count; i++) {
-        if (snapshot->workloads[i].gate_until_ms == 0 || snapshot->workloads[i].gate_until_ms > time_ms)
+        bool opens = is_over_by(snapshot->workloads[i].gate_until_ms, time_ms);
+        bool may_spend = is_over_by(snapshot->workloads[i].over_budget_until_ms, time_ms);
+        if (!opens && !may_spend)
             continue;
         if (!workloads) {
             workloads = arena_array(arena, snapshot->workload_count, sizeof(*workloads));
@@ -267,7 +274,10 @@ const struct snapshot *what_if_later(const struct snapshot *snapshot, int64_t ti
             copy->workloads = workloads;
             copy->pods = pods;
         }
-        open_gate(&workloads[i], pods + workloads[i].first_pod);
+        if (opens)
+            open_gate(&workloads[i], pods + workloads[i].first_pod);
+        if (may_spend)
+            workloads[i].over_budget = NULL;
     }
     return copy;
 }

@@ -120,6 +120,17 @@ static const char *explain_person(struct arena *arena, const struct person *pers
         wording_amount(arena, RESOURCE_GPU, person->project->person_gpu_limit_milli), refusal->queue->name);
 }
 
+static const char *explain_budget(struct arena *arena, const struct pool *pool, const struct snapshot_workload *spec,
+                                  const struct queue *queue)
+{
+    char until[TIMESTAMP_SIZE] = "";
+    if (spec->over_budget_until_ms > 0)
+        timestamp_format(spec->over_budget_until_ms, until);
+    return arena_printf(arena, "%s; what goes beyond the quota of %s of %s in node pool %s waits%s%s",
+                        spec->over_budget, wording_amount(arena, RESOURCE_GPU, queue->spec->deserved.of[RESOURCE_GPU]),
+                        queue->name, pool->spec->name, until[0] ? " until " : "", until);
+}
+
 static struct plan_explanation explain_queue(struct cycle *cycle, const struct pool *pool,
                                              const struct workload *workload, const struct queue_refusal *refusal)
 {
@@ -128,6 +139,7 @@ static struct plan_explanation explain_queue(struct cycle *cycle, const struct p
         [QUEUE_BOUND_QUOTA] = EXPLANATION_NON_PREEMPTIBLE_OVER_QUOTA,
         [QUEUE_BOUND_PERSON_GPUS] = EXPLANATION_OVER_PERSON_LIMIT,
         [QUEUE_BOUND_PERSON_WORKLOADS] = EXPLANATION_OVER_PERSON_LIMIT,
+        [QUEUE_BOUND_BUDGET] = EXPLANATION_OVER_BUDGET,
     };
     struct arena *arena = cycle->arena;
     const struct queue *queue = refusal->queue;
@@ -137,6 +149,10 @@ static struct plan_explanation explain_queue(struct cycle *cycle, const struct p
     if (refusal->bound == QUEUE_BOUND_PERSON_GPUS || refusal->bound == QUEUE_BOUND_PERSON_WORKLOADS) {
         explanation.message = explain_person(arena, workload->person, refusal);
         explanation.can_never_start = is_beyond_person(workload->person, refusal);
+    } else if (refusal->bound == QUEUE_BOUND_BUDGET) {
+        explanation.message = explain_budget(arena, pool, workload->spec, queue);
+        if (workload->spec->over_budget_until_ms > 0)
+            explanation.until_ms = workload->spec->over_budget_until_ms;
     } else if (refusal->bound == QUEUE_BOUND_QUOTA)
         explanation.message = explain_quota(arena, pool, queue, r, refusal->requested);
     else if (explanation.allocated > 0)

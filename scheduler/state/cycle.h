@@ -136,6 +136,7 @@ struct queue {
     struct amounts fair_share;
     bool rank_decides[RESOURCE_COUNT]; // quotas of it and its siblings are more than there is: see ranking.h
     struct amounts requested;
+    int64_t asked_in_quota_milli; // GPUs that wait and may not go beyond its quota: of them requested has what fits
     struct amounts allocated;
     struct amounts allocated_non_preemptible;
     struct amounts committed; // allocated when the last statement was committed
@@ -188,6 +189,7 @@ struct workload {
     bool asks_memory; // a pod of it asks for device memory: its charge depends on the node
     bool lost_pod;    // by a decision of this cycle
     bool takes_own;   // it preempts its submitter's alone: others' would not help against the submitter's bound
+    bool takes_kept;  // it preempts what a budget keeps within the quota alone: others would go beyond it again
     enum search_state search;
     uint32_t scenario_count; // of the search that was cut
     bool was_passed;         // it is not known what would make room for it

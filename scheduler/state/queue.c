@@ -74,6 +74,17 @@ struct queue_refusal queue_check_person(const struct pool *pool, const struct wo
     return (struct queue_refusal){0};
 }
 
+struct queue_refusal queue_check_budget(const struct pool *pool, const struct workload *workload,
+                                        struct amounts requested)
+{
+    const struct queue *queue = cycle_queue(pool, workload);
+    int64_t gpu_milli = requested.of[RESOURCE_GPU], deserved = queue->spec->deserved.of[RESOURCE_GPU];
+    if (workload->spec->over_budget && gpu_milli > 0 && deserved != QUANTITY_UNLIMITED &&
+        deserved < queue->allocated.of[RESOURCE_GPU] + gpu_milli)
+        return (struct queue_refusal){queue, QUEUE_BOUND_BUDGET, RESOURCE_GPU, gpu_milli};
+    return (struct queue_refusal){0};
+}
+
 static struct queue_refusal check_limits(const struct queue *queue, struct amounts requested)
 {
     for (; queue; queue = queue->parent) {
@@ -93,7 +104,9 @@ struct queue_refusal queue_check_capacity(const struct pool *pool, const struct 
     struct queue_refusal refusal = check_limits(queue, requested);
     if (!refusal.queue && !workload->spec->preemptible)
         refusal = queue_check_quota(queue, requested);
-    return refusal.queue ? refusal : queue_check_person(pool, workload, requested);
+    if (!refusal.queue)
+        refusal = queue_check_person(pool, workload, requested);
+    return refusal.queue ? refusal : queue_check_budget(pool, workload, requested);
 }
 
 // Weights and usage beyond this are no different from it: a thousand million.

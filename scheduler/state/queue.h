@@ -20,6 +20,7 @@ enum queue_bound {
     QUEUE_BOUND_QUOTA,            // of non-preemptible work
     QUEUE_BOUND_PERSON_GPUS,      // what each person may hold of the project
     QUEUE_BOUND_PERSON_WORKLOADS, // how many workloads of each may hold something
+    QUEUE_BOUND_BUDGET,           // the quota, for a budget of GPU hours is used up
 };
 
 struct queue_refusal {
@@ -30,13 +31,17 @@ struct queue_refusal {
 };
 
 // Whether the workload may have so much more: limits of its project and department, for a non-preemptible one the
-// deserved quota, and what its submitter may have of the project. docs/scheduler.md, 4.2 and 4.7.
+// deserved quota, what its submitter may have of the project, and its budget. docs/scheduler.md, 4.2, 4.7 and 4.8.
 struct queue_refusal queue_check_capacity(const struct pool *pool, const struct workload *workload,
                                           struct amounts requested);
 // The quota alone, of the queue and those above it.
 struct queue_refusal queue_check_quota(const struct queue *queue, struct amounts requested);
 // The submitter's bounds alone.
 struct queue_refusal queue_check_person(const struct pool *pool, const struct workload *workload,
+                                        struct amounts requested);
+
+// The budget alone.
+struct queue_refusal queue_check_budget(const struct pool *pool, const struct workload *workload,
                                         struct amounts requested);
 
 // Fair shares of all queues of a pool.

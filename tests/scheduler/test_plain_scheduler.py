@@ -47,6 +47,7 @@ class Maker:
         self.dice, self.affinity_dice = random.Random(seed), random.Random(-seed - 1)
         self.people_dice = random.Random(-2 * seed - 1)
         self.bounds_people, self.is_fair = (self.people_dice.random() < 0.3 for _ in range(2))
+        self.has_budgets = self.people_dice.random() < 0.3
         self.kinds = self.dice.choice(
             (
                 ["whole"],
@@ -211,6 +212,9 @@ class Maker:
             return {}
         return {"submittedBy": self.people_dice.choice(("ann", "ann", "bob", "cy", None))}
 
+    def budget(self):
+        return {"overBudget": "It is used up"} if self.has_budgets and self.people_dice.random() < 0.5 else {}
+
     def cut_up(self):
         if "instance" not in self.kinds or self.happens(0.3):
             return {}
@@ -266,6 +270,7 @@ class Maker:
             "name": name,
             "project": project,
             **self.submitter(),
+            **self.budget(),
             "createdAt": f"2026-01-01T10:00:0{self.dice.randint(0, 6)}Z",
             "priority": self.one(50, 50, 50, 40, 60, 100),
             "minPods": self.one(count, count, 1),

@@ -266,7 +266,7 @@ static void make_workload(struct maker *maker, uint32_t index)
 }
 
 // From the seed, not from the dice, as what else came later: bounds on people in every fourth cluster, and projects
-// that are fair among them in as many.
+// that are fair among them in as many; and budgets that are used up, in every fifth.
 static void speak_of_people(struct maker *maker, uint64_t seed)
 {
     static const char *const PEOPLE[] = {"ann", "bob", NULL, "ann", "cy"};
@@ -285,6 +285,8 @@ static void speak_of_people(struct maker *maker, uint64_t seed)
     }
     for (size_t i = 0; i < snapshot->workload_count; i++)
         maker->workloads[i].person = PEOPLE[(seed / 4 + i) % 5];
+    for (size_t i = 0; i < snapshot->workload_count && seed % 5 == 2; i++)
+        maker->workloads[i].over_budget = (seed / 5 + i) % 3 ? "The budget is used up" : NULL;
 }
 
 struct snapshot *random_cluster(uint64_t seed, struct arena *arena)

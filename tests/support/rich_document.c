@@ -241,6 +241,11 @@ json_t *rich_document(struct document_dice *dice)
     json_array_foreach(workloads, person, workload)
         if (json_array_size(json_object_get(maker.document, "people")) > 0 && person % 4 > 0)
             json_object_set_new(workload, "submittedBy", named("person", (unsigned)person % 4));
+    json_array_foreach(workloads, person, workload)
+        if (person % 5 == 3) {
+            json_object_set_new(workload, "overBudget", json_string("It is used up"));
+            json_object_set_new(workload, "overBudgetUntil", clock_text((unsigned)person % 3));
+        }
     json_object_set_new(maker.document, "workloads", workloads);
     return maker.document;
 }

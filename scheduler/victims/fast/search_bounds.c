@@ -143,11 +143,12 @@ static bool is_same_request(const struct pod *a, const struct pod *b)
 bool search_bounds_are_alike(const struct cycle *cycle, const struct workload *one, const struct workload *other)
 {
     const struct snapshot_workload *a = one->spec, *b = other->spec;
-    if (one->person != other->person || a->pod_count != b->pod_count || a->priority != b->priority ||
-        a->preemptible != b->preemptible || a->min_pods != b->min_pods || a->min_sub_groups != b->min_sub_groups ||
-        a->sub_group_count > 0 || b->sub_group_count > 0 || a->pod_affinity != POD_AFFINITY_NONE ||
-        b->pod_affinity != POD_AFFINITY_NONE || !is_same_constraint(&a->topology, &b->topology) ||
-        one->counts.pending != a->pod_count || other->counts.pending != b->pod_count)
+    if (one->person != other->person || !a->over_budget != !b->over_budget || a->pod_count != b->pod_count ||
+        a->priority != b->priority || a->preemptible != b->preemptible || a->min_pods != b->min_pods ||
+        a->min_sub_groups != b->min_sub_groups || a->sub_group_count > 0 || b->sub_group_count > 0 ||
+        a->pod_affinity != POD_AFFINITY_NONE || b->pod_affinity != POD_AFFINITY_NONE ||
+        !is_same_constraint(&a->topology, &b->topology) || one->counts.pending != a->pod_count ||
+        other->counts.pending != b->pod_count)
         return false;
     for (uint32_t i = 0; i < a->pod_count; i++) {
         if (!is_same_request(&cycle->pods[one->order[i]], &cycle->pods[other->order[i]]))

@@ -87,6 +87,7 @@ class Cluster:
             "name": spec["name"],
             "project": spec["project"],
             "person": spec.get("submittedBy"),
+            "over budget": "overBudget" in spec,
             "created": spec["createdAt"],
             "priority": priority,
             "preemptible": spec.get("preemptibility", "preemptible" if priority < 100 else "non-preemptible")
@@ -275,16 +276,32 @@ class Cluster:
         held = sum(self.charge_in_place(pod)["gpu"] for other in own for pod in self.held(other["name"]))
         return most_gpus is not None and amounts["gpu"] > 0 and held + amounts["gpu"] > round(most_gpus * 1000)
 
+    def budget_lacks(self, name, amounts):
+        """Whether a budget that is used up keeps it within its project's quota (4.8)."""
+        project = self.path(name)[0]
+        held, deserved = self.allocated(project)["gpu"], self.numbers(project)["gpu"][0]
+        return self.workloads[name]["over budget"] and amounts["gpu"] > 0 and held + amounts["gpu"] > deserved
+
     def divide(self):
         """The fair shares, as fractions, by queue."""
+        in_quota = dict.fromkeys(self.queues("project"), 0)
         requested = {queue: self.allocated(queue) for queue in self.queues("department") + self.queues("project")}
         for pod in self.pods.values():
             has_come = (
                 self.may_stand(pod.workload) and self.pool in self.workloads[pod.workload]["pools"][: self.turn + 1]
             )
             if pod.status == "Pending" and has_come:
-                for queue in self.path(pod.workload):
-                    requested[queue] = add(requested[queue], self.charge(pod, self.smallest))
+                amounts, (project, department) = self.charge(pod, self.smallest), self.path(pod.workload)
+                if self.workloads[pod.workload]["over budget"]:
+                    in_quota[project] += amounts["gpu"]
+                    amounts = {**amounts, "gpu": 0}
+                for queue in (project, department):
+                    requested[queue] = add(requested[queue], amounts)
+        for project, asked in in_quota.items():
+            left = max(0, self.numbers(project)["gpu"][0] - requested[project]["gpu"])
+            department = "department", self.projects[project[1]]["department"]
+            for queue in (project, department):
+                requested[queue] = add(requested[queue], {**nothing(), "gpu": min(asked, left)})
         self.shares = {queue: {} for queue in requested}
         for r in RESOURCES:
             self.divide_level(r, self.total[r], self.queues("department"), requested)

@@ -66,7 +66,8 @@ class Evictions(Scheduler):
     def may_try(self, action, name):
         unit, workload, project = self.unit(name), self.workloads[name], self.path(name)[0]
         self.takes_own = self.person_lacks(name, self.amounts(unit, self.largest))
-        if action != "preempt" and self.takes_own:
+        self.takes_kept = self.budget_lacks(name, self.amounts(unit, self.largest))
+        if action != "preempt" and (self.takes_own or self.takes_kept):
             return False
         if action == "preempt":
             return self.is_allowed(name, self.amounts(unit, self.largest), quota_alone=True)
@@ -106,6 +107,7 @@ class Evictions(Scheduler):
             return False
         if action == "preempt":
             is_whose = not self.takes_own or theirs["person"] == mine["person"]
+            is_whose = is_whose and (not self.takes_kept or theirs["over budget"])
             return is_same and is_whose and theirs["priority"] < mine["priority"]
         if action == "consolidation" or is_same:
             return action == "consolidation"

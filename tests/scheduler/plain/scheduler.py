@@ -180,7 +180,7 @@ class Scheduler(Cluster):
                 held, numbers = self.allocated(queue, non_preemptible), self.numbers(queue)
                 if any(amounts[r] > 0 and held[r] + amounts[r] > numbers[r][bound] for r in RESOURCES):
                     return False
-        return quota_alone or not self.person_lacks(name, amounts)
+        return quota_alone or not (self.person_lacks(name, amounts) or self.budget_lacks(name, amounts))
 
     def group_fits(self, node, group, memory):
         return (
