@@ -41,7 +41,11 @@ static const char SQL_PROJECTS[] =
     NEAREST_RULE("maxWaitingGpusPerPerson") ", "
     NEAREST_RULE("maxWorkloadsPerPerson") ", "
     NEAREST_RULE("fairAmongPeople") ", "
-    NEAREST_RULE("fairHalfLifeSeconds")
+    NEAREST_RULE("fairHalfLifeSeconds") ", "
+    NEAREST_RULE("gpuHourBudget") ", "
+    NEAREST_RULE("gpuHourBudgetPerPerson") ", "
+    NEAREST_RULE("budgetPeriod") ", "
+    NEAREST_RULE("budgetEnforcement")
     " FROM projects p JOIN departments d ON d.id = p.department_id WHERE p.cluster_id = ?1 ORDER BY p.name";
 // clang-format on
 static const char SQL_QUEUES[] =
@@ -184,7 +188,8 @@ static int64_t milliseconds_or(sqlite3_stmt *stmt, int column, int64_t absent)
     return db_column_is_null(stmt, column) ? absent : db_column_int(stmt, column) * 1000;
 }
 
-static int64_t gpus_or_none(sqlite3_stmt *stmt, int column)
+// In thousandths; -1: none.
+static int64_t milli_or_none(sqlite3_stmt *stmt, int column)
 {
     return db_column_is_null(stmt, column) ? -1 : llround(db_column_real(stmt, column) * 1000);
 }
@@ -211,11 +216,15 @@ static void read_project(sqlite3_stmt *stmt, struct arena *arena, void *out_row)
         .created_ms = db_column_int(stmt, 5),
         .preempt_min_runtime_ms = milliseconds_or(stmt, 6, -1),
         .reclaim_min_runtime_ms = milliseconds_or(stmt, 7, -1),
-        .person_gpu_milli = gpus_or_none(stmt, 8),
-        .person_waiting_gpu_milli = gpus_or_none(stmt, 9),
+        .person_gpu_milli = milli_or_none(stmt, 8),
+        .person_waiting_gpu_milli = milli_or_none(stmt, 9),
         .person_workloads = db_column_is_null(stmt, 10) ? -1 : db_column_int(stmt, 10),
         .is_fair_among_people = db_column_int(stmt, 11) != 0,
         .person_half_life_ms = milliseconds_or(stmt, 12, FAIR_HALF_LIFE_MS),
+        .budget = {.hours_milli = milli_or_none(stmt, 13),
+                   .person_hours_milli = milli_or_none(stmt, 14),
+                   .period = budget_period_of(db_column_text(stmt, 15, arena)),
+                   .refuses = !db_column_is_null(stmt, 16) && strcmp(db_column_text(stmt, 16, arena), "refuse") == 0},
     };
 }
 

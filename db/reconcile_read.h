@@ -1,6 +1,7 @@
 // What the reconciler reads. The organisation and the nodes are small and read whole; workloads and pods, of which
 // there may be many, by revision. Texts are the arena's.
 #pragma once
+#include "model/budget.h"
 #include "model/facts.h"
 #include "model/node.h"
 #include "model/pod_status.h"
@@ -76,6 +77,7 @@ struct project_row {
     int64_t person_workloads;         // that hold something
     bool is_fair_among_people;        // who has used least goes first
     int64_t person_half_life_ms;      // of what they have used
+    struct budget budget;             // its own or the department's word
     bool is_deleting;
     int64_t created_ms;
 };

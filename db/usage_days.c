@@ -41,9 +41,9 @@ static const char SQL_LIST[] = PARTS_OF(
 
 static const char SQL_HELD_BY_PEOPLE[] =
     "SELECT person, gpu_milli / 1000.0, started_ms, min(iif(ended_ms > 0, ended_ms, ?3), ?3) FROM allocations"
-    " WHERE project_id = ?1 AND gpu_milli > 0 AND person <> '' AND started_ms < ?3 AND (ended_ms = 0 OR ended_ms > ?2)"
+    " WHERE project_id = ?1 AND gpu_milli > 0 AND started_ms < ?3 AND (ended_ms = 0 OR ended_ms > ?2)"
     " UNION ALL SELECT person, gpu_milli_ms / 86400000000.0, day_ms, min(day_ms + 86400000, ?3) FROM usage_days"
-    " WHERE project_id = ?1 AND gpu_milli_ms > 0 AND person <> '' AND day_ms < ?3 AND day_ms + 86400000 > ?2";
+    " WHERE project_id = ?1 AND gpu_milli_ms > 0 AND day_ms < ?3 AND day_ms + 86400000 > ?2";
 
 int db_sum_allocation(struct db_conn *conn, int64_t id, struct error *err)
 {

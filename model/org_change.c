@@ -135,6 +135,12 @@ static const char *bound_text(const struct changes *changes, const json_t *bound
     return json_is_number(bound) ? number_text(changes, json_number_value(bound)) : "none";
 }
 
+static const char *word_text(const struct changes *changes, const json_t *word)
+{
+    (void)changes;
+    return json_is_string(word) ? json_string_value(word) : "not said";
+}
+
 static const char *switch_text(const struct changes *changes, const json_t *is_on)
 {
     (void)changes;
@@ -159,6 +165,10 @@ static void add_rules(struct changes *changes, const char *before_json, const ch
         {"maxGpusPerPerson", "GPUs of each person", bound_text},
         {"maxWaitingGpusPerPerson", "waiting GPUs of each person", bound_text},
         {"maxWorkloadsPerPerson", "running workloads of each person", bound_text},
+        {"gpuHourBudget", "budget of GPU hours", bound_text},
+        {"gpuHourBudgetPerPerson", "budget of GPU hours of each person", bound_text},
+        {"budgetPeriod", "period of budgets", word_text},
+        {"budgetEnforcement", "what a budget that is used up does", word_text},
     };
     json_t *before = json_loads(before_json ? before_json : "{}", 0, NULL),
            *after = json_loads(after_json ? after_json : "{}", 0, NULL);

@@ -31,6 +31,10 @@ static const struct {
     {"maxGpusPerPerson", true},
     {"maxWaitingGpusPerPerson", true},
     {"maxWorkloadsPerPerson", true},
+    {"gpuHourBudget", true},
+    {"gpuHourBudgetPerPerson", true},
+    {"budgetPeriod", true},
+    {"budgetEnforcement", true},
 };
 enum {
     SCHEDULING_RULE_COUNT = sizeof(SCHEDULING_RULES) / sizeof(SCHEDULING_RULES[0])
@@ -56,7 +60,7 @@ static const char *take_rules(const json_t *body, struct arena *arena)
     json_t *kept = json_object();
     for (size_t i = 0; i < SCHEDULING_RULE_COUNT; i++) {
         json_t *value = json_object_get(rules, SCHEDULING_RULES[i].key);
-        if (json_is_number(value) || json_is_boolean(value))
+        if (json_is_number(value) || json_is_boolean(value) || json_is_string(value))
             json_object_set(kept, SCHEDULING_RULES[i].key, value);
     }
     const char *text = json_object_size(kept) ? dump(kept, arena) : NULL;
@@ -218,6 +222,8 @@ static void write_effective_rules(const char *own_json, const char *inherited_js
         const json_t *value = takes_mine ? mine : theirs;
         if (json_is_boolean(value))
             json_bool(json, key, json_is_true(value));
+        else if (json_is_string(value))
+            json_text(json, key, json_string_value(value));
         else if (value)
             json_number(json, key, json_number_value(value));
     }

@@ -150,7 +150,14 @@ int draft_workload(struct present *present, const struct submission *submission,
     struct live_snapshot *live = arena_alloc(&present->arena, sizeof(*live));
     snapshot_build_one(workload, project, suffix_of(present, submission, world->projects[project].name), world,
                        present->snapshot.now_ms, &present->arena, live);
-    question->workload = live->snapshot.workloads;
+    bool is_refused;
+    struct snapshot_workload *drafted = arena_alloc(&present->arena, sizeof(*drafted));
+    *drafted = live->snapshot.workloads[0];
+    if (drafted->preemptible)
+        drafted->over_budget =
+            reconciler_over_budget(present->reconciler, submission->project_id, submission->created_by, &present->arena,
+                                   &drafted->over_budget_until_ms, &is_refused);
+    question->workload = drafted;
     question->pods = live->snapshot.pods;
     return 0;
 }

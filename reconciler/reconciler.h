@@ -5,6 +5,7 @@
 // one transaction; only after the commit is the backend told.
 #pragma once
 #include "base/uuid.h"
+#include "model/budget.h"
 #include "model/pod.h"
 #include "reconciler/retention.h"
 #include "scheduler/plan.h"
@@ -118,6 +119,15 @@ int reconciler_read_moment(const struct reconciler *reconciler, int64_t at_ms, s
 // The same, planned again for a workload: as long as the cycle took. One at a time; ERROR_UNAVAILABLE for the next.
 int reconciler_explain_moment(struct reconciler *reconciler, int64_t at_ms, const struct reconciler_asked *asked,
                               struct arena *arena, struct reconciler_moment *out_moment, struct error *err);
+
+// What a project and its people have used of its budgets until now; texts are the arena's. False: it has none, or the
+// thread has not seen it yet. Any thread.
+bool reconciler_read_budget(struct reconciler *reconciler, int64_t project_id, struct arena *arena,
+                            struct budget_state *out_state);
+// The budget that is used up of who submits to the project, as a clause of the arena's, until when, and whether
+// submissions that ask for GPUs are refused for it. NULL: none is used up. Any thread.
+const char *reconciler_over_budget(struct reconciler *reconciler, int64_t project_id, const char *person,
+                                   struct arena *arena, int64_t *out_until_ms, bool *out_refuses);
 
 struct reconciler_stats {
     int64_t cycles; // that planned

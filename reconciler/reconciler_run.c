@@ -215,7 +215,7 @@ static void plan_cycle(struct reconciler *reconciler, struct turn *turn, bool is
     struct error cause = {0};
     int64_t started_us = timestamp_monotonic_us();
     cache->needs_plan = false;
-    snapshot_build(cache, turn->now_ms, &view->arena, live);
+    snapshot_build(cache, &reconciler->budgets, turn->now_ms, &view->arena, live);
     if (turn->options->staleness_grace_ms)
         live->snapshot.settings.staleness_grace_ms = turn->options->staleness_grace_ms;
     searches_put(&reconciler->searches, turn->options->search_budget_ms, is_changed, &view->arena, &live->snapshot);
@@ -335,6 +335,12 @@ static int work(struct reconciler *reconciler, bool has_expired, bool *out_busy,
     if (past_usage_refresh(&reconciler->usage, reconciler->cache.world, reconciler->db, turn.now_ms, &uses_changed,
                            err) < 0)
         return -1;
+    struct budget_notices notices = {0};
+    if (budgets_refresh(&reconciler->budgets, turn.cache, reconciler->db, turn.now_ms, turn.arena, &uses_changed,
+                        &notices, err) < 0)
+        return -1;
+    turn.notices = notices.items;
+    turn.notice_count = notices.count;
     turn_note_due(&turn, past_usage_due_ms(&reconciler->usage));
     bool is_changed = reconciler->cache.needs_plan || uses_changed || turn.workload_count > 0 ||
                       turn.now_ms >= reconciler->searches.world_due_ms; // not only searches that go on
@@ -347,6 +353,9 @@ static int work(struct reconciler *reconciler, bool has_expired, bool *out_busy,
     }
     turn_note_due(&turn, turn.plan_due_ms);
     lifecycle_set_phases(&turn);
+    if (turn_moves_gpus(&turn))
+        budgets_hold(&reconciler->budgets, turn.cache, turn.now_ms);
+    turn_note_due(&turn, budgets_due_ms(&reconciler->budgets));
     figures_of_samples(&reconciler->figures, &reconciler->usage, &turn, &changes);
     bool writes = turn_has_changes(&turn) || changes.queue_count || changes.sample_count || changes.is_overtime_due ||
                   has_expired;
@@ -379,6 +388,7 @@ int reconciler_turn(struct reconciler *reconciler, bool *out_busy, struct error 
     if (rc < 0) {
         atomic_fetch_add(&reconciler->counters.failures, 1);
         cache_clear(&reconciler->cache);
+        budgets_forget(&reconciler->budgets);
         reconciler->latest_ms = 0; // that the clock was set back is not in rows yet
         figures_clear(&reconciler->figures);
         return -1;
@@ -434,6 +444,7 @@ int reconciler_create(struct db *db, struct backend *backend, const struct recon
     cache_init(&reconciler->cache);
     figures_init(&reconciler->figures);
     past_usage_init(&reconciler->usage);
+    budgets_init(&reconciler->budgets);
     searches_init(&reconciler->searches);
     arena_init(&reconciler->turn_arena);
     pthread_mutex_init(&reconciler->lock, NULL);
@@ -457,6 +468,7 @@ void reconciler_destroy(struct reconciler *reconciler)
     cache_done(&reconciler->cache);
     figures_done(&reconciler->figures);
     past_usage_done(&reconciler->usage);
+    budgets_done(&reconciler->budgets);
     searches_done(&reconciler->searches);
     arena_done(&reconciler->turn_arena);
     view_slot_done(&reconciler->views);

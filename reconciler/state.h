@@ -6,6 +6,7 @@
 #include "reconciler/searches.h"
 #include "reconciler/statistics.h"
 #include "reconciler/view.h"
+#include "reconciler/world/budgets.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -47,6 +48,7 @@ struct reconciler {
     struct cache cache;
     struct figures figures;
     struct past_usage usage;
+    struct budgets budgets; // with a lock of its own
     struct retention retention;
     struct statistics statistics;
     struct searches searches;

@@ -29,6 +29,7 @@ export type OverviewPool = Schemas["OverviewNodePool"];
 export type OverviewProject = Schemas["OverviewProject"];
 export type Pod = Schemas["Pod1"];
 export type Project = Schemas["Project"];
+export type ProjectBudget = Schemas["ProjectBudget"];
 export type Timeline = Schemas["Timeline"];
 export type QueueOrder = Schemas["QueueOrder"];
 export type QuotaStatus = Schemas["QuotaStatus"];

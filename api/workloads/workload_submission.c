@@ -13,6 +13,7 @@
 #include "api/workloads/workload_types.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/timestamp.h"
 #include "base/uuid.h"
 #include "db/db.h"
 #include "db/workloads.h"
@@ -358,10 +359,29 @@ static int prepare(struct request *req, json_t *body, enum workload_type type, e
     return check_backend(req, &out->submission, &out->place, err);
 }
 
+static int check_budget(struct request *req, const struct submission *submission, struct error *err)
+{
+    const struct workload_spec *spec = submission->spec;
+    int64_t until_ms;
+    bool refuses;
+    if (spec->gpu_milli == 0 && !spec->gpu_request_type)
+        return 0;
+    const char *clause = reconciler_over_budget(req->server->reconciler, submission->project_id, submission->created_by,
+                                                req->arena, &until_ms, &refuses);
+    if (!refuses)
+        return 0;
+    char until[TIMESTAMP_SIZE];
+    timestamp_format(until_ms, until);
+    return error_set(err, ERROR_INVALID, "projectId: %s; work that asks for GPUs is taken again from %s", clause,
+                     until);
+}
+
 int workload_submission_prepare(struct request *req, json_t *body, enum workload_type type,
                                 struct prepared_submission *out, struct error *err)
 {
-    return prepare(req, body, type, ACTION_CREATE, out, err);
+    if (prepare(req, body, type, ACTION_CREATE, out, err) < 0)
+        return -1;
+    return check_budget(req, &out->submission, err);
 }
 
 int workload_change_prepare(struct request *req, json_t *body, enum workload_type type, struct prepared_submission *out,

@@ -293,6 +293,14 @@ static int write_nodes(struct db_conn *conn, const struct turn *turn, struct err
     return 0;
 }
 
+static int write_notices(struct db_conn *conn, const struct turn *turn, struct error *err)
+{
+    for (size_t i = 0; i < turn->notice_count; i++)
+        if (db_add_notice_once(conn, &turn->notices[i], turn->now_ms, err) < 0)
+            return -1;
+    return 0;
+}
+
 static int finish_projects(struct db_conn *conn, const struct turn *turn, struct error *err)
 {
     for (size_t i = 0; i < turn->workload_count; i++)
@@ -388,7 +396,7 @@ int commit_write(struct db_conn *conn, void *context, struct error *err)
     if (create_pods(conn, turn, err) < 0 || write_events(conn, turn, err) < 0 || write_receipts(conn, turn, err) < 0 ||
         write_nodes(conn, turn, err) < 0)
         return -1;
-    if (finish_projects(conn, turn, err) < 0)
+    if (write_notices(conn, turn, err) < 0 || finish_projects(conn, turn, err) < 0)
         return -1;
     return commit->figures ? write_figures(conn, turn, commit->figures, err) : 0;
 }

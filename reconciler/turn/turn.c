@@ -139,10 +139,18 @@ void turn_note_plan_due(struct turn *turn, int64_t due_ms)
         turn->plan_due_ms = due_ms;
 }
 
+bool turn_moves_gpus(const struct turn *turn)
+{
+    for (size_t i = 0; i < turn->pod_count; i++)
+        if (turn->pods[i]->begins_allocation || turn->pods[i]->ends_allocation)
+            return true;
+    return false;
+}
+
 bool turn_has_changes(const struct turn *turn)
 {
     return turn->workload_count || turn->event_count || turn->creation_count || turn->order_count ||
-           turn->node_state_count || turn->machine_count || turn->drained_count;
+           turn->node_state_count || turn->machine_count || turn->drained_count || turn->notice_count;
 }
 
 bool turn_changes_devices(const struct turn *turn)

@@ -79,6 +79,8 @@ struct turn {
     size_t machine_count, machine_capacity;
     const char **drained; // nodes that a drain leaves nothing to do on
     size_t drained_count, drained_capacity;
+    const struct project_notice *notices; // to be told
+    size_t notice_count;
     struct cache_pod **pods; // touched
     size_t pod_count, pod_capacity;
     struct cache_workload **workloads; // touched
@@ -109,6 +111,8 @@ void turn_set_phase(struct turn *turn, struct cache_workload *workload, enum wor
 void turn_note_due(struct turn *turn, int64_t due_ms);
 // The same for planning: until then a plan of what is unchanged would say the same.
 void turn_note_plan_due(struct turn *turn, int64_t due_ms);
+// Whether pods took GPUs, or gave some back.
+bool turn_moves_gpus(const struct turn *turn);
 // Whether there is anything to write.
 bool turn_has_changes(const struct turn *turn);
 // Whether nodes, or which of their devices may be used, are among them.

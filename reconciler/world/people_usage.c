@@ -114,6 +114,8 @@ static void load_held(void *context, const char *person, double gpus, int64_t fr
 {
     const struct loading *loading = context;
     const struct fair_project *project = loading->project;
+    if (!person[0])
+        return;
     use_of(loading->usage, project->id, person)->gpu_hours +=
         people_usage_of(gpus, from_ms, to_ms, project->advanced_ms, project->half_life_ms);
 }

@@ -384,7 +384,8 @@ static size_t choose_workloads(const struct builder *builder, struct draft *draf
     return count;
 }
 
-void snapshot_build(struct cache *cache, int64_t now_ms, struct arena *arena, struct live_snapshot *out_live)
+void snapshot_build(struct cache *cache, struct budgets *budgets, int64_t now_ms, struct arena *arena,
+                    struct live_snapshot *out_live)
 {
     const struct world *world = cache->world;
     size_t pod_count = 0;
@@ -424,6 +425,7 @@ void snapshot_build(struct cache *cache, int64_t now_ms, struct arena *arena, st
     size_t count = world->rows.pool_count ? choose_workloads(&builder, drafts) : 0;
     for (size_t i = 0; i < count; i++)
         add_workload(&builder, drafts[i].workload, drafts[i].project, drafts[i].suffix);
+    budgets_keep(budgets, world, out_live->workloads, builder.workloads, snapshot->workload_count, arena);
     gate_beyond_waiting(world, builder.workloads, snapshot->workload_count, builder.pods, arena);
     snapshot->workloads = builder.workloads;
     snapshot->pods = builder.pods;

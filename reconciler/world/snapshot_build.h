@@ -1,5 +1,6 @@
 // The scheduler's snapshot of the cache. What changes seldom is the world's; workloads and pods are the arena's.
 #pragma once
+#include "reconciler/world/budgets.h"
 #include "reconciler/world/cache.h"
 
 struct live_snapshot {
@@ -12,4 +13,5 @@ struct live_snapshot {
 // A workload alone, which is in no cache: its pods are all pending. out_live's snapshot has it and nothing else.
 void snapshot_build_one(struct cache_workload *workload, uint32_t project, const char *suffix, struct world *world,
                         int64_t now_ms, struct arena *arena, struct live_snapshot *out_live);
-void snapshot_build(struct cache *cache, int64_t now_ms, struct arena *arena, struct live_snapshot *out_live);
+void snapshot_build(struct cache *cache, struct budgets *budgets, int64_t now_ms, struct arena *arena,
+                    struct live_snapshot *out_live);

@@ -39,6 +39,7 @@ REQUESTS = [
         6,
     ),
     ("get_project_people", "GET", "/api/v1/org-unit/projects/{project}/people", 5),
+    ("get_project_budget", "GET", "/api/v1/org-unit/projects/{project}/budget", 5),
     ("get_projects_telemetry", "GET", "/api/v1/org-unit/projects/telemetry?telemetryType=GPU_QUOTA", 4),
     ("get_departments", "GET", "/api/v1/org-unit/departments", 9),
     ("get_clusters", "GET", "/api/v1/clusters", 4),

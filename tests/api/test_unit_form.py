@@ -25,7 +25,11 @@ FIELDS = [
         )
     ],
     ("schedulingRules", {"fairAmongPeople": True, "fairHalfLifeSeconds": 86400}, {"fairAmongPeople": False}),
-    *[("schedulingRules", {rule: 0.5}, {rule: 60}) for rule in ("maxGpusPerPerson", "maxWaitingGpusPerPerson")],
+    *[
+        ("schedulingRules", {rule: 0.5}, {rule: 60})
+        for rule in ("maxGpusPerPerson", "maxWaitingGpusPerPerson", "gpuHourBudget", "gpuHourBudgetPerPerson")
+    ],
+    ("schedulingRules", {"budgetPeriod": "week", "budgetEnforcement": "refuse"}, {"budgetPeriod": "quarter"}),
 ]
 # of one node pool's resources: as PATCH takes them, one after the other
 AMOUNTS = [

@@ -23,6 +23,7 @@ import type { OverviewProject, Project } from "../types";
 import { WORDS, rankWord, shareWords } from "../words";
 import { QuotaChoices, QuotaFoot, SubBar, chosenParts, useQuotaColumns } from "./quota_columns";
 import { PolicyButton } from "./policy_button";
+import { BudgetOf } from "./project_budget";
 import { PeopleOf, WorkloadsOf, accessTab, placesAbove, subjectsIn, workloadsIn } from "./unit_lists";
 import { OverTime, PoolBars, RulesButton, ShareSentence, WhyShare } from "./unit_parts";
 
@@ -268,6 +269,7 @@ function Share({ project, refused }: { project: Project; refused?: Record<string
         <PoolTable unit={project} shares={shares} />
       </section>
       <WhyShare shares={shares} kind="project" name={project.name} />
+      <BudgetOf project={project} />
     </>
   );
 }

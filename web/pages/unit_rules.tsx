@@ -1,7 +1,7 @@
 // Sections of the project's and department's form: the order of node pools, scheduling rules with "+ Rule", node types.
 import { Button } from "../parts/button";
 import { ChipsField } from "../parts/chips_field";
-import { CheckField, type FieldFacts, OrderField, Section, TextField } from "../parts/form";
+import { CheckField, type FieldFacts, OrderField, Section, SelectField, TextField } from "../parts/form";
 import { Menu } from "../parts/menu";
 import { RULES, type Rule, type Said, TYPE_LISTS, inheritedInWords, rulePath, typesOf } from "../pictures/unit_rules";
 
@@ -51,17 +51,35 @@ export function PoolOrder({ word, pools, value, error, onValue }: OrderProps) {
   );
 }
 
-const HINTS: Partial<Record<Rule["kind"], string>> = {
+const BUDGET = "Once they are used up, work starts within the quota only";
+const HINTS: Partial<Record<Rule["kind"] | Rule["key"], string>> = {
   bound: "What goes beyond waits",
   limit: "Stopped after this: 30m, 4h, 1d12h",
   switch: "Inside one priority who has used least goes first",
   time: "What is so long ago counts half; 7d by itself",
+  gpuHourBudget: BUDGET,
+  gpuHourBudgetPerPerson: BUDGET,
+  budgetPeriod: "At midnight UTC, weeks on Monday; month by itself",
+  budgetEnforcement: "What runs goes on",
 };
 const hintOf = (rule: Rule, above: unknown) =>
+  HINTS[rule.key] ??
   HINTS[rule.kind] ??
   `So long after its start; 30m, 4h, 0 for none${above && rule.key === "reclaimMinRuntimeSeconds" ? ". Against other departments the department's counts" : ""}`;
 
-const START = { limit: "1d", protection: "30m", bound: "4", switch: true, time: "7d" };
+const START = { limit: "1d", protection: "30m", bound: "4", switch: true, time: "7d", choice: "" };
+const startOf = (rule: Rule) => rule.options?.[0].value ?? (rule.unit === "GPU hour" ? "1000" : START[rule.kind]);
+
+function RuleField({ rule, facts, hint }: { rule: Rule; facts: ReturnType<Fields["field"]>; hint: string }) {
+  const all = { label: rule.label, ...facts, hint };
+  return rule.kind === "switch" ? (
+    <CheckField {...all} />
+  ) : rule.options ? (
+    <SelectField {...all} options={rule.options} />
+  ) : (
+    <TextField {...all} />
+  );
+}
 
 interface RulesProps extends Fields {
   /** The department, whose limits bind too. */
@@ -74,25 +92,23 @@ export function SchedulingRules({ values, field, set, above, pools }: RulesProps
     unused = RULES.filter(r => !used.includes(r));
   const inherited = inheritedInWords(values, above, pools);
   const add = (rule: Rule) => {
-    set(rulePath(rule), START[rule.kind]);
+    set(rulePath(rule), startOf(rule));
     requestAnimationFrame(() =>
-      requestAnimationFrame(() =>
-        (document.getElementById(`f-${rulePath(rule)}`) as HTMLInputElement | null)?.select(),
-      ),
+      requestAnimationFrame(() => {
+        const field = document.getElementById(`f-${rulePath(rule)}`) as HTMLInputElement | null;
+        if (rule.options) field?.focus();
+        else field?.select();
+      }),
     );
   };
   return (
     <Section
       title="Scheduling rules"
-      help="When work is stopped, and how long it can't be: for what starts after the change. Rules for people count at once."
+      help="When work is stopped, and how long it can't be: for what starts after the change. Rules for people and budgets count at once."
     >
       {used.map(rule => (
         <div class="f rule" key={rule.key}>
-          {rule.kind === "switch" ? (
-            <CheckField label={rule.label} {...field(rulePath(rule))} hint={hintOf(rule, above)} />
-          ) : (
-            <TextField label={rule.label} {...field(rulePath(rule))} hint={hintOf(rule, above)} />
-          )}
+          <RuleField rule={rule} facts={field(rulePath(rule))} hint={hintOf(rule, above)} />
           <Button
             small
             kind="quiet"

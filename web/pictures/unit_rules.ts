@@ -1,15 +1,17 @@
 // Rules of projects and departments: from the API's object to a form's values and back, and in words. Pure.
-import { duration, goSeconds } from "../format";
+import { duration, goSeconds, plural } from "../format";
 import type { Node, NodeTypes, Nodepool, Rules } from "../types";
 
 type RuleKey = keyof NonNullable<Rules>;
 export interface Rule {
   key: RuleKey;
   label: string;
-  /** How long work may last, how long it is safe, how much each person may have, something on or off, a time. */
-  kind: "limit" | "protection" | "bound" | "switch" | "time";
+  /** How long work may last, how long it is safe, how much there may be, something on or off, a time, one of some words. */
+  kind: "limit" | "protection" | "bound" | "switch" | "time" | "choice";
   /** Of a bound: what it counts. */
-  unit?: "GPU" | "workload";
+  unit?: "GPU" | "workload" | "GPU hour";
+  /** Of a choice, what counts by itself first. */
+  options?: { value: string; label: string }[];
 }
 type Values = Record<string, unknown>;
 /** What projects and departments say beside their quota. */
@@ -37,8 +39,25 @@ export const RULES: Rule[] = [
   { key: "maxGpusPerPerson", label: "Each person: GPUs at once", kind: "bound", unit: "GPU" },
   { key: "maxWorkloadsPerPerson", label: "Each person: running workloads", kind: "bound", unit: "workload" },
   { key: "maxWaitingGpusPerPerson", label: "Each person: GPUs waited for", kind: "bound", unit: "GPU" },
+  { key: "gpuHourBudget", label: "Budget: GPU hours of the project", kind: "bound", unit: "GPU hour" },
+  { key: "gpuHourBudgetPerPerson", label: "Budget: GPU hours of each person", kind: "bound", unit: "GPU hour" },
+  {
+    key: "budgetPeriod",
+    label: "Budget: begins again each",
+    kind: "choice",
+    options: ["month", "week", "quarter"].map(value => ({ value, label: value })),
+  },
+  {
+    key: "budgetEnforcement",
+    label: "Budget: when it is used up",
+    kind: "choice",
+    options: [
+      { value: "wait", label: "work beyond the quota waits" },
+      { value: "refuse", label: "new work is refused, too" },
+    ],
+  },
 ];
-type RuleValue = number | boolean;
+type RuleValue = number | boolean | string;
 /** Of these the project's counts, where it has one; of limits the stricter. */
 const isNearest = (rule: Rule) => rule.kind !== "limit";
 export const rulePath = (rule: Rule) => `rule-${rule.key}`;
@@ -59,23 +78,27 @@ export function goText(seconds: number) {
   return text || "0";
 }
 
-const isSaid = (value: unknown): value is RuleValue => typeof value === "boolean" || Number.isFinite(value);
+const isSaid = (value: unknown): value is RuleValue =>
+  ["boolean", "string"].includes(typeof value) || Number.isFinite(value);
+/** Kept in a form as in the API: nothing is typed. */
+const isChosen = (rule: Rule) => rule.kind === "switch" || rule.kind === "choice";
 const textOf = (rule: Rule, value: number) => (rule.unit ? String(value) : goText(value));
 
-// A form's values: rule-KEY is a duration or a number as typed, a switch's true or false, or null where the rule isn't
-// there.
+// A form's values: rule-KEY is a duration or a number as typed, a switch's true or false, a choice's word, or null where the
+// rule isn't there.
 export const valuesOfRules = (rules?: Rules) =>
   Object.fromEntries(
     RULES.map(r => [
       rulePath(r),
-      !isSaid(rules?.[r.key]) ? null : r.kind === "switch" ? rules![r.key] : textOf(r, Number(rules![r.key])),
+      !isSaid(rules?.[r.key]) ? null : isChosen(r) ? rules![r.key] : textOf(r, Number(rules![r.key])),
     ]),
   );
 
 // What is wrong with it as typed; "" for nothing.
 function fault(rule: Rule, text: string) {
-  if (rule.kind === "switch") return "";
-  if (rule.unit === "GPU") return /^\d+(\.\d{1,3})?$/.test(text) ? "" : "A number of GPUs such as 4 or 0.5.";
+  if (isChosen(rule)) return "";
+  if (rule.unit === "GPU" || rule.unit === "GPU hour")
+    return /^\d+(\.\d{1,3})?$/.test(text) ? "" : `A number of ${rule.unit}s such as 4 or 0.5.`;
   if (rule.unit === "workload") return /^\d+$/.test(text) ? "" : "A whole number such as 3.";
   const seconds = text === "" ? null : goSeconds(text);
   if (rule.kind === "protection")
@@ -97,7 +120,7 @@ export function checkRules(v: Values) {
 }
 
 const valueOf = (rule: Rule, typed: unknown) =>
-  rule.kind === "switch" ? typed === true : rule.unit ? Number(typed) : goSeconds(String(typed));
+  isChosen(rule) ? (typed as RuleValue) : rule.unit ? Number(typed) : goSeconds(String(typed));
 
 export const rulesOf = (v: Values): NonNullable<Rules> =>
   Object.fromEntries(
@@ -107,10 +130,13 @@ export const rulesOf = (v: Values): NonNullable<Rules> =>
     ]),
   );
 
-function said(rule: Rule, given: RuleValue) {
+// period: of budgets.
+function said(rule: Rule, given: RuleValue, period: unknown) {
   if (rule.kind === "switch") return given ? "who has used least goes first" : "off";
+  if (rule.options) return rule.options.find(o => o.value === given)?.label ?? String(given);
   const value = Number(given);
-  if (rule.unit) return `at most ${value} ${rule.unit}${value === 1 ? "" : "s"}`;
+  if (rule.unit)
+    return `at most ${plural(value, rule.unit)}${rule.unit === "GPU hour" ? ` each ${String(period ?? "month")}` : ""}`;
   if (rule.kind === "limit") return `at most ${duration(value)}`;
   if (rule.kind === "time") return duration(value);
   return value ? `for ${duration(value)} after its start` : "no protection";
@@ -120,7 +146,7 @@ function said(rule: Rule, given: RuleValue) {
 export const rulesInWords = (rules?: Rules): [string, string][] =>
   RULES.filter(r => isSaid(rules?.[r.key]) && (isNearest(r) || rules![r.key])).map(r => [
     r.label,
-    said(r, rules![r.key]!),
+    said(r, rules![r.key]!, rules!.budgetPeriod),
   ]);
 
 // The minimum run times of node pools, which count where nothing nearer is said; "" where none has one.
@@ -140,7 +166,7 @@ export function inheritedInWords(v: Values, above: Said | null | undefined, pool
     nearest: [string, string][] = RULES.filter(r => isNearest(r) && v[rulePath(r)] === null).map(r => [
       r.label,
       isSaid(theirs?.[r.key])
-        ? `${said(r, theirs![r.key]!)} (department)`
+        ? `${said(r, theirs![r.key]!, v["rule-budgetPeriod"] ?? theirs!.budgetPeriod)} (department)`
         : r.kind === "protection" && ofPools(pools)
           ? `${ofPools(pools)} (node pool)`
           : "",
@@ -202,7 +228,7 @@ export function unitInWords(unit: SaidUnit, ruled: Pools = []): [string, string]
   return [
     ...pools,
     ...RULES.flatMap((r): [string, string][] => {
-      const [row] = rulesInWords({ [r.key]: schedulingRules?.[r.key] });
+      const row = rulesInWords(schedulingRules).find(([label]) => label === r.label);
       if (!row) return r.kind === "protection" && byPool ? [[r.label, `${byPool}, as the node pool says`]] : [];
       return [
         schedulingRules![r.key] === unit.schedulingRules?.[r.key] ? row : [row[0], `${row[1]}, as its department says`],

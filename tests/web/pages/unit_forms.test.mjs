@@ -28,6 +28,10 @@ async function addRule(label, value) {
   await page.getByRole("menuitem", { name: label, exact: true }).click();
   if (value) await page.getByLabel(label, { exact: true }).fill(value);
 }
+async function addChoice(label, value) {
+  await addRule(label);
+  await page.getByLabel(label, { exact: true }).selectOption(value);
+}
 async function addPool(name) {
   await button("Node pool").click();
   await page.getByRole("menuitem", { name, exact: true }).click();
@@ -93,6 +97,10 @@ test("a project has all of it, and a namespace", async () => {
   await addRule("Each person: GPUs at once", "64.5");
   await addRule("Each person: running workloads", "40");
   await addRule("Each person: GPUs waited for", "80");
+  await addRule("Budget: GPU hours of the project", "50000.5");
+  await addRule("Budget: GPU hours of each person", "20000");
+  await addChoice("Budget: begins again each", "quarter");
+  await addChoice("Budget: when it is used up", "refuse");
   assert.equal(await button("Rule").count(), 0, "each rule is there once");
   await addType("Trainings", "h100-sxm", "gb200");
   await addType("Workspaces", "a100-pcie");
@@ -104,7 +112,7 @@ test("a project has all of it, and a namespace", async () => {
   const { gpu, cpu, memory, rank } = inPool(made, "h100");
   assert.deepEqual([gpu, cpu.deserved, memory.deserved, memory.units, rank], [{ deserved: 2, limit: 6, overQuotaWeight: 3 }, 16000, 64000, "MB", "High"]);
   assert.deepEqual([inPool(made, "a100").gpu.limit, inPool(made, "default").gpu.limit], [0, null]);
-  assert.deepEqual(made.schedulingRules, { trainingJobMaxIdleDurationSeconds: 1800, interactiveJobPreemptIdleDurationSeconds: 3600, interactiveJobMaxIdleDurationSeconds: 7200, trainingJobTimeLimitSeconds: 129600, interactiveJobTimeLimitSeconds: 28800, preemptMinRuntimeSeconds: 600, reclaimMinRuntimeSeconds: 0, fairAmongPeople: true, fairHalfLifeSeconds: 259200, maxGpusPerPerson: 64.5, maxWorkloadsPerPerson: 40, maxWaitingGpusPerPerson: 80 });
+  assert.deepEqual(made.schedulingRules, { trainingJobMaxIdleDurationSeconds: 1800, interactiveJobPreemptIdleDurationSeconds: 3600, interactiveJobMaxIdleDurationSeconds: 7200, trainingJobTimeLimitSeconds: 129600, interactiveJobTimeLimitSeconds: 28800, preemptMinRuntimeSeconds: 600, reclaimMinRuntimeSeconds: 0, fairAmongPeople: true, fairHalfLifeSeconds: 259200, maxGpusPerPerson: 64.5, maxWorkloadsPerPerson: 40, maxWaitingGpusPerPerson: 80, gpuHourBudget: 50000.5, gpuHourBudgetPerPerson: 20000, budgetPeriod: "quarter", budgetEnforcement: "refuse" });
   assert.deepEqual(made.nodeTypes, { training: ["h100-sxm", "gb200"], workspace: ["a100-pcie"] });
   await page.getByRole("tab", { name: "Rules", exact: true }).click();
   await page.waitForSelector("dd:has-text('default, h100')");
@@ -218,6 +226,29 @@ test("who loses what is said before it is saved, in the question back too, and t
     const { workloads } = await ask(page, "/api/v1/workloads?filterBy=projectName==team-a");
     return workloads.find(w => w.name === lost.match(/b[12]/)[0]).phase;
   });
+});
+
+test("the pane says what is used of a budget, and by whom; one that is used up says what waits", async () => {
+  const { id } = await unit("project", "vision"), section = page.locator("#details section:has(h3:text-is('Budget'))");
+  await page.goto(`${server.url}/projects?open=${id}`);
+  await section.getByText(/of 50\u202f000\.5 GPU hours used for the quarter from \w+ \d{4}\.$/).waitFor();
+  assert.deepEqual(await section.locator("th").allInnerTexts(), ["Person", "Holds", "GPU hours of 20\u202f000"]);
+  assert.deepEqual(await axe(page), []);
+  await page.getByRole("link", { name: "Edit", exact: true }).click();
+  await page.getByLabel("Budget: GPU hours of the project", { exact: true }).fill("0");
+  await page.getByLabel("Budget: begins again each", { exact: true }).selectOption("month");
+  await page.getByRole("button", { name: "Remove the rule “Budget: GPU hours of each person”" }).click();
+  await save("Save", "vision");
+  await becomes(0, () => ask(page, `/api/v1/org-unit/projects/${id}/budget`).then(b => b.gpuHours));
+  await page.reload();
+  await section.getByText(/of 0 GPU hours used for \w+ \d{4}\.$/).waitFor();
+  await section.getByText(/^Used up: work beyond the quota waits until 1 \w+ \(UTC\); new work that asks for GPUs is refused\.$/).waitFor();
+  await section.screenshot({ path: join(SHOTS, "project-budget-1440-light.png") });
+  await page.getByRole("link", { name: "Edit", exact: true }).click();
+  for (const label of ["GPU hours of the project", "begins again each", "when it is used up"]) await page.getByRole("button", { name: `Remove the rule “Budget: ${label}”` }).click();
+  await save("Save", "vision");
+  await page.getByRole("heading", { name: "Why this share" }).waitFor();
+  assert.equal(await section.count(), 0);
 });
 
 const find = async (path, key, name) => (await ask(page, path))[key].find(x => x.name === name);

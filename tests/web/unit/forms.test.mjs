@@ -6,6 +6,7 @@ const { changes, checkRows, division, resourcesOf, rowsOf } = await load("pictur
 const { goSeconds } = await load("format");
 const { boundsOfProject, isOverPools, raised, raisesOf, warnings } = await load("pictures/promises");
 const { checkRules: checkUnitRules, goText, inheritedInWords, knownTypes, limitsOf, nodeTypesOf, rulesOf, unitInWords, valuesOfRules } = await load("pictures/unit_rules");
+const { budgetInWords, budgetPeople } = await load("pictures/budget");
 const { byPool, poolNames, sorted, standardPools, startPools, typeChoice } = await load("pictures/choices");
 const { shellWords: words } = await load("pictures/shell_words");
 const { EMPTY, bodyOf, check, copyName, gpusTyped, totalGpus, valuesOf } = await load("pictures/submission");
@@ -148,6 +149,34 @@ test("bounds on people are numbers, and the nearest counts", () => {
   assert.deepEqual(checkUnitRules({ "rule-maxGpusPerPerson": "0", "rule-maxWorkloadsPerPerson": "12" }), {});
   assert.deepEqual(unitInWords({ schedulingRules: bounds }), [["Each person: GPUs at once", "at most 0.5 GPUs"], ["Each person: running workloads", "at most 1 workload"]]);
   assert.deepEqual(inheritedInWords(valuesOfRules({ maxGpusPerPerson: 2 }), { schedulingRules: bounds }, []), ["Inherited until it is said here: Each person: running workloads: at most 1 workload (department)."]);
+});
+
+test("budgets are GPU hours and words, and the nearest counts", () => {
+  const budgets = { gpuHourBudget: 12000.5, gpuHourBudgetPerPerson: 1, budgetPeriod: "week", budgetEnforcement: "refuse" };
+  assert.deepEqual(rulesOf(valuesOfRules(budgets)), budgets);
+  assert.deepEqual(valuesOfRules({})["rule-budgetPeriod"], null);
+  for (const text of ["", "-1", "1h", "0.0001"]) assert.ok(checkUnitRules({ "rule-gpuHourBudget": text })["rule-gpuHourBudget"], text);
+  assert.deepEqual(checkUnitRules({ "rule-gpuHourBudget": "0.125", "rule-budgetPeriod": "week" }), {});
+  assert.deepEqual(unitInWords({ schedulingRules: { gpuHourBudget: 5 }, effective: { schedulingRules: { ...budgets, gpuHourBudget: 5 } } }), [["Budget: GPU hours of the project", "at most 5 GPU hours each week"], ["Budget: GPU hours of each person", "at most 1 GPU hour each week, as its department says"], ["Budget: begins again each", "week, as its department says"], ["Budget: when it is used up", "new work is refused, too, as its department says"]]);
+  assert.deepEqual(unitInWords({ schedulingRules: { gpuHourBudget: 0 } }), [["Budget: GPU hours of the project", "at most 0 GPU hours each month"]]);
+  assert.deepEqual(inheritedInWords(valuesOfRules({ budgetPeriod: "quarter" }), { schedulingRules: budgets }, []), ["Inherited until it is said here: Budget: GPU hours of the project: at most 12\u202f000.5 GPU hours each quarter (department); Budget: GPU hours of each person: at most 1 GPU hour each quarter (department); Budget: when it is used up: new work is refused, too (department)."]);
+});
+
+const BUDGET = { gpuHours: 1000, gpuHoursPerPerson: null, period: "month", periodStart: "2026-02-01T00:00:00Z", periodEnd: "2026-03-01T00:00:00Z", enforcement: "wait", usedGpuHours: 812.5, allocatedGpus: 8, isUsedUp: false, usedUpAt: "2026-02-20T23:26:15Z", people: [] };
+const PERSON = { name: "ann", usedGpuHours: 200, allocatedGpus: 2, isUsedUp: true, usedUpAt: null };
+test("what is used of a budget is a sentence, and what follows another", () => {
+  const words = more => Object.values(budgetInWords({ ...BUDGET, ...more }));
+  assert.deepEqual(words(), ["812.5 of 1000 GPU hours used for February 2026; used up on 20 Feb at this rate.", "", false]);
+  assert.deepEqual(words({ usedUpAt: "2026-03-01T00:00:00Z", period: "week", periodStart: "2026-02-23T00:00:00Z" })[0], "812.5 of 1000 GPU hours used for the week from 23 Feb.");
+  assert.deepEqual(words({ gpuHours: 1, isUsedUp: true, usedUpAt: null, period: "quarter", periodStart: "2026-01-01T00:00:00Z" }), ["812.5 of 1 GPU hour used for the quarter from January 2026.", "Used up: work beyond the quota waits until 1 Mar (UTC).", true]);
+  assert.equal(words({ isUsedUp: true, usedUpAt: null, enforcement: "refuse" })[1], "Used up: work beyond the quota waits until 1 Mar (UTC); new work that asks for GPUs is refused.");
+  assert.deepEqual(words({ gpuHours: null, gpuHoursPerPerson: 12000, people: [PERSON] }), ["Each person may use 12\u202f000 GPU hours in February 2026.", "1 person has used up theirs: work beyond the quota waits until 1 Mar (UTC).", true]);
+});
+
+test("of a budget's people those who used most come first, ten of them", () => {
+  const people = Array.from({ length: 12 }, (_, i) => ({ ...PERSON, name: `p${i}`, usedGpuHours: i, isUsedUp: i > 10, usedUpAt: i === 10 ? "2026-02-20T23:26:15Z" : null }));
+  const shown = budgetPeople({ ...BUDGET, gpuHoursPerPerson: 11, people });
+  assert.deepEqual([shown.people.length, shown.more, shown.people.slice(0, 3).map(p => [p.name, p.usedUp])], [10, 2, [["p11", "yes"], ["p10", "20 Feb"], ["p9", ""]]]);
 });
 
 test("node types: a list of its own, else the department's", () => {
