@@ -231,6 +231,7 @@ int run_ssh_proxy(struct cli *cli, struct error *err);
 int run_workload_attach(struct cli *cli, struct error *err);
 int run_top(struct cli *cli, struct error *err);
 int run_project_people(struct cli *cli, struct error *err);
+int run_budget(struct cli *cli, struct error *err);
 int run_explain(struct cli *cli, struct error *err);
 int run_fairshare(struct cli *cli, struct error *err);
 int run_queue(struct cli *cli, struct error *err);

@@ -323,7 +323,7 @@ int run_get_resources(struct cli *cli, struct error *err)
     return 0;
 }
 
-// What each person may have, its own or the department's word.
+// What each person may have and use, its own or the department's word.
 static void print_bounds(const json_t *project)
 {
     static const char *const BOUNDS[][2] = {
@@ -331,10 +331,18 @@ static void print_bounds(const json_t *project)
         {"maxWorkloadsPerPerson", "Running Workloads Of Each Person"},
         {"maxWaitingGpusPerPerson", "Waiting GPUs Of Each Person"},
     };
+    static const char *const BUDGETS[][2] = {
+        {"gpuHourBudget", "Budget"},
+        {"gpuHourBudgetPerPerson", "Budget Of Each Person"},
+    };
     const json_t *rules = cli_at(project, "effective.schedulingRules");
     for (size_t i = 0; i < sizeof(BOUNDS) / sizeof(BOUNDS[0]); i++)
         if (json_is_number(json_object_get(rules, BOUNDS[i][0])))
             printf("%s: at most %g\n", BOUNDS[i][1], cli_number(rules, BOUNDS[i][0]));
+    for (size_t i = 0; i < sizeof(BUDGETS) / sizeof(BUDGETS[0]); i++)
+        if (json_is_number(json_object_get(rules, BUDGETS[i][0])))
+            printf("%s: %g GPU hours of each %s\n", BUDGETS[i][1], cli_number(rules, BUDGETS[i][0]),
+                   *cli_text(rules, "budgetPeriod") ? cli_text(rules, "budgetPeriod") : "month");
     if (json_is_true(json_object_get(rules, "fairAmongPeople")))
         puts("Fair Among People: who has used least goes first");
     puts("");

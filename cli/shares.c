@@ -1,5 +1,5 @@
-// `fairshare`, `queue`, `waiting`, `receipts`, `idle`, `project people`: how the scheduler divides, whom it tries next,
-// who waits for the same reason, what evictions cost, who holds GPUs that do nothing, and who holds and has used what.
+// `fairshare`, `queue`, `waiting`, `receipts`, `idle`: how the scheduler divides, whom it tries next, who waits for the
+// same reason, what evictions cost, and who holds GPUs that do nothing.
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/table.h"
@@ -265,38 +265,5 @@ int run_idle(struct cli *cli, struct error *err)
     else
         cli_print_list(cli, workloads, TITLES, 10, add_idle);
     json_decref(workloads);
-    return 0;
-}
-
-int run_project_people(struct cli *cli, struct error *err)
-{
-    static const char *const TITLES[] = {"Person", "GPUs", "Running", "GPUs Waited For", "Waiting", "GPU Hours"};
-    const char *name = cli->arguments.words[0], *days = flag_text(&cli->arguments, "days");
-    json_t *project, *answer, *person;
-    size_t i;
-    if (!name && cli_project_name(cli, &name, err) < 0)
-        return -1;
-    if (cli_find_project(cli, name, &project, err) < 0)
-        return -1;
-    const char *id = arena_strdup(&cli->arena, cli_text(project, "id"));
-    json_decref(project);
-    if (cli_get(cli, &answer, err, "/api/v1/org-unit/projects/%s/people?days=%s", id,
-                client_escape(&cli->client, days ? days : "30")) < 0)
-        return -1;
-    if (cli_output(cli) != OUTPUT_TABLE) {
-        cli_print(cli, answer);
-    } else {
-        struct table table;
-        table_init(&table, &cli->arena, TITLES, sizeof(TITLES) / sizeof(TITLES[0]));
-        json_array_foreach(json_object_get(answer, "people"), i, person)
-            table_add(&table, (const char *const[]){
-                                  cli_text(person, "name"), cli_amount(cli, cli_number(person, "allocatedGpus")),
-                                  arena_printf(&cli->arena, "%.0f", cli_number(person, "runningWorkloads")),
-                                  cli_amount(cli, cli_number(person, "pendingGpus")),
-                                  arena_printf(&cli->arena, "%.0f", cli_number(person, "pendingWorkloads")),
-                                  arena_printf(&cli->arena, "%.2f", cli_number(person, "gpuHours"))});
-        cli_print_table(cli, &table);
-    }
-    json_decref(answer);
     return 0;
 }

@@ -11,6 +11,11 @@ static const struct flag QUOTA_FLAGS[] = {
      "each person's work joins the queue for at most N GPUs; none: any"},
     {"fair-among-people", NULL, 0, FLAG_TEXT, "on|off",
      "inside one priority who has used least goes first; none: as its department says"},
+    {"gpu-hours", NULL, 0, FLAG_TEXT, "N", "budget: it may use N GPU hours in each period; none: any"},
+    {"gpu-hours-per-person", NULL, 0, FLAG_TEXT, "N", "budget: each person may use N GPU hours of it; none: any"},
+    {"budget-period", NULL, 0, FLAG_TEXT, "week|month|quarter", "how often budgets begin again (default: month)"},
+    {"budget-enforcement", NULL, 0, FLAG_TEXT, "wait|refuse",
+     "once a budget is used up: work beyond the quota waits (default), or new work is refused, too"},
     {0},
 };
 
@@ -131,6 +136,8 @@ const struct command CLUSTER_COMMANDS[] = {
     {"project delete", run_project_delete, NEEDS_SERVER, NULL, NULL, false, "NAME", "delete it and its workloads"},
     {"project people", run_project_people, NEEDS_SERVER, NULL, WITH_PEOPLE, false, "[NAME]",
      "who of it holds what, waits for what, and has used how much"},
+    {"budget", run_budget, NEEDS_SERVER, NULL, WITH_QUEUE, false, "[PROJECT]",
+     "what is used of a project's budgets of GPU hours, and when they will be used up"},
     {"department create", run_department_create, NEEDS_SERVER, NULL, WITH_UNIT, false, "NAME [--gpu-quota N]",
      "make a department"},
     {"department update", run_department_update, NEEDS_SERVER, NULL, WITH_QUOTA, false,

@@ -26,7 +26,7 @@ static const char *const TOPICS[][2] = {
     {"In a pod", "logs bash exec attach ssh ssh-config port-forward open pods"},
     {"Why and when", "explain queue waiting fairshare receipts idle timeline event top"},
     {"To submit with", "template compute environment datasource pvc credential workload-type"},
-    {"Organisation", "project department nodepool node cluster cluster-info policy"},
+    {"Organisation", "project department budget nodepool node cluster cluster-info policy"},
     {"People", "user role access-rule access-key account audit"},
     {"This client", "login logout whoami auth config kubeconfig completion complete version upgrade"},
 };

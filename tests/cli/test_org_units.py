@@ -1,6 +1,7 @@
 """Projects and departments by the command line: made, changed, deleted."""
 
 import json
+import re
 
 from servers import Client
 
@@ -148,12 +149,42 @@ def test_what_each_person_may_have_is_set_and_taken_away(client):
     assert not rules_of(client, "projects", "seg")
 
 
+def test_a_budget_is_set_looked_at_and_taken_away(client):
+    client.run("project", "set", "team-a")
+    assert client.run("budget") == (
+        "Project team-a has no budget of GPU hours; one is set by: prorata project update team-a --gpu-hours N\n"
+    )
+    budget = ["--gpu-hours", "100", "--gpu-hours-per-person", "0", "--budget-enforcement", "refuse"]
+    client.run("project", "update", "team-a", *budget, "--budget-period", "week")
+    assert rules_of(client, "projects", "team-a") == {
+        "gpuHourBudget": 100,
+        "gpuHourBudgetPerPerson": 0,
+        "budgetPeriod": "week",
+        "budgetEnforcement": "refuse",
+    }
+    said = client.run("describe", "project", "team-a")
+    assert "Budget: 100 GPU hours of each week\nBudget Of Each Person: 0 GPU hours of each week\n" in said, said
+    client.server.wait_for("it is known", lambda: "Of each week" in client.run("budget"))
+    said = client.run("budget", "team-a")
+    assert "Once it is used up, work beyond the quota waits, and new work is refused.\n" in said
+    assert re.search(r"project team-a +0\.00 +100\.00 +0\.00 +-\n", said), said
+    answer = json.loads(client.run("budget", "team-a", "--json"))
+    assert (answer["gpuHours"], answer["gpuHoursPerPerson"], answer["period"]) == (100, 0, "week")
+    refused = client.run("submit", "x", "-g", "1", "-i", "x", status=1)
+    assert "Its submitter has used up the budget of 0 GPU hours for the week from " in refused, refused
+    client.run("project", "update", "team-a", *[word for flag in budget[::2] for word in (flag, "none")])
+    client.run("project", "update", "team-a", "--budget-period", "none")
+    assert not rules_of(client, "projects", "team-a")
+
+
 def test_a_bound_that_is_no_number_is_named(client):
     for words, named in [
         (["--max-gpus-per-person", "few"], "few is neither a number nor none"),
         (["--max-gpus-per-person", "inf"], "inf is neither a number nor none"),
         (["--max-workloads-per-person", "0.5"], "maxWorkloadsPerPerson"),
         (["--fair-among-people", "yes"], "yes is neither on, off nor none"),
+        (["--budget-period", "year"], "--budget-period: year is neither week, month, quarter nor none"),
+        (["--gpu-hours", "many"], "many is neither a number nor none"),
         (["--max-gpus-per-person", "1", "--what-if"], "--what-if answers for --gpu-quota alone"),
     ]:
         assert named in client.run("project", "update", "team-a", *words, status=1)

@@ -43,7 +43,7 @@ FLOORS = {
         {"kubernetes/streams", "kubernetes/metrics"},
         {"kubernetes"},
     ],
-    "cli": [{"."}, {"pod", "help"}, {"submit"}, {"commands"}],
+    "cli": [{"."}, {"pod", "help", "organisation"}, {"submit"}, {"commands"}],
     "reconciler": [{"."}, {"world", "serving"}, {"turn", "check"}, {"outcome"}],
     "api": [
         {"."},

@@ -1,6 +1,7 @@
 // project create, update, delete; department create, update, delete.
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/organisation/unit_rules.h"
 #include "cli/what_if.h"
 
 #include <math.h>
@@ -38,13 +39,6 @@ static int find_unit(struct cli *cli, const struct unit *unit, const char *name,
                       unit->what, name, out, err);
 }
 
-static bool read_amount(const char *text, double *out_amount)
-{
-    char *end;
-    *out_amount = strtod(text, &end);
-    return end != text && !*end && isfinite(*out_amount) && *out_amount >= 0;
-}
-
 // Sets the quota of one node pool in a list of resources; what it says of others stays.
 static int set_quota(struct cli *cli, json_t *resources, struct error *err)
 {
@@ -55,7 +49,7 @@ static int set_quota(struct cli *cli, json_t *resources, struct error *err)
     name = name ? name : "default";
     if (!text)
         return 0;
-    if (!read_amount(text, &quota))
+    if (!unit_read_amount(text, &quota))
         return error_set(err, ERROR_INVALID, "--gpu-quota: %s is not a number of GPUs", text);
     if (find_named(cli, "/api/v1/node-pools?sortBy=name", "nodepools", "node pool", name, &pool, err) < 0)
         return -1;
@@ -70,63 +64,6 @@ static int set_quota(struct cli *cli, json_t *resources, struct error *err)
                                         "name", name, "gpu", "deserved", quota));
     json_decref(pool);
     return 0;
-}
-
-// What each person may have: the flag, and the scheduling rule that it sets.
-static const struct {
-    const char *flag, *rule;
-} BOUNDS[] = {{"max-gpus-per-person", "maxGpusPerPerson"},
-              {"max-workloads-per-person", "maxWorkloadsPerPerson"},
-              {"max-waiting-gpus-per-person", "maxWaitingGpusPerPerson"}};
-
-#define FAIR "fair-among-people"
-
-static bool sets_bounds(const struct cli *cli)
-{
-    bool sets = false;
-    for (size_t i = 0; i < sizeof(BOUNDS) / sizeof(BOUNDS[0]); i++)
-        sets = sets || flag_is_set(&cli->arguments, BOUNDS[i].flag);
-    return sets || flag_is_set(&cli->arguments, FAIR);
-}
-
-static int set_fairness(struct cli *cli, json_t *rules, struct error *err)
-{
-    const char *text = flag_text(&cli->arguments, FAIR);
-    if (!text)
-        return 0;
-    if (strcmp(text, "none") == 0)
-        return json_object_del(rules, "fairAmongPeople"), 0;
-    if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
-        return error_set(err, ERROR_INVALID, "--" FAIR ": %s is neither on, off nor none", text);
-    json_object_set_new(rules, "fairAmongPeople", json_boolean(strcmp(text, "on") == 0));
-    return 0;
-}
-
-// In the unit's scheduling rules; `none` takes one away.
-static int set_bounds(struct cli *cli, json_t *unit, struct error *err)
-{
-    json_t *rules = json_object_get(unit, "schedulingRules");
-    if (!sets_bounds(cli))
-        return 0;
-    if (!json_is_object(rules)) {
-        rules = json_object();
-        json_object_set_new(unit, "schedulingRules", rules);
-    }
-    for (size_t i = 0; i < sizeof(BOUNDS) / sizeof(BOUNDS[0]); i++) {
-        double most;
-        const char *text = flag_text(&cli->arguments, BOUNDS[i].flag);
-        if (!text)
-            continue;
-        if (strcmp(text, "none") == 0) {
-            json_object_del(rules, BOUNDS[i].rule);
-            continue;
-        }
-        if (!read_amount(text, &most))
-            return error_set(err, ERROR_INVALID, "--%s: %s is neither a number nor none", BOUNDS[i].flag, text);
-        bool is_whole = most == floor(most) && most < 1e9;
-        json_object_set_new(rules, BOUNDS[i].rule, is_whole ? json_integer((json_int_t)most) : json_real(most));
-    }
-    return set_fairness(cli, rules, err);
 }
 
 // The one cluster's id.
@@ -158,7 +95,7 @@ static int make_body(struct cli *cli, const struct unit *unit, const char *name,
         json_object_set(body, "parentId", json_object_get(parent, "id"));
         json_decref(parent);
     }
-    return set_bounds(cli, body, err) < 0 ? -1 : set_quota(cli, resources, err);
+    return unit_rules_set(cli, body, err) < 0 ? -1 : set_quota(cli, resources, err);
 }
 
 static const json_t *gpu_in(const json_t *list, const char *pool)
@@ -311,7 +248,7 @@ static int send_change(struct cli *cli, const struct unit *unit, const json_t *e
     static const char *const KEPT[] = {"name",      "description",      "parentId",        "resources",
                                        "nodeTypes", "defaultNodePools", "schedulingRules", "enforceRunaiScheduler"};
     const char *path = arena_printf(&cli->arena, "/api/v1/org-unit/%s/%s", unit->key, cli_text(entry, "id"));
-    if (!sets_bounds(cli))
+    if (!unit_rules_are_set(cli))
         return client_call(&cli->client, "PUT", arena_printf(&cli->arena, "%s/resources", path),
                            json_object_get(entry, "resources"), NULL, err);
     json_t *body = json_object();
@@ -345,17 +282,18 @@ static int update(struct cli *cli, const struct unit *unit, struct error *err)
     if (cli_name(cli, &name, err) < 0)
         return -1;
     bool sets_quota = flag_is_set(&cli->arguments, "gpu-quota");
-    if (!sets_quota && !sets_bounds(cli))
-        return error_set(err, ERROR_INVALID,
-                         "nothing to change: --gpu-quota N [--node-pool POOL] or --max-gpus-per-person N");
-    if (flag_is_set(&cli->arguments, "what-if") && sets_bounds(cli))
+    if (!sets_quota && !unit_rules_are_set(cli))
+        return error_set(
+            err, ERROR_INVALID,
+            "nothing to change: --gpu-quota N [--node-pool POOL], --max-gpus-per-person N or --gpu-hours N");
+    if (flag_is_set(&cli->arguments, "what-if") && unit_rules_are_set(cli))
         return error_set(err, ERROR_INVALID, "--what-if answers for --gpu-quota alone");
     if (find_unit(cli, unit, name, &entry, err) < 0)
         return -1;
     double before = quota_of(cli, entry);
     int rc = set_quota(cli, json_object_get(entry, "resources"), err);
     if (rc == 0)
-        rc = set_bounds(cli, entry, err);
+        rc = unit_rules_set(cli, entry, err);
     if (rc == 0)
         rc = flag_is_set(&cli->arguments, "what-if")
                  ? ask_what_if(cli, unit, entry, err)
