@@ -40,10 +40,11 @@ static const char SQL_LIST[] = PARTS_OF(
                                                             "ORDER BY 1, 2, 3, 4, 5";
 
 static const char SQL_HELD_BY_PEOPLE[] =
-    "SELECT person, gpu_milli / 1000.0, started_ms, min(iif(ended_ms > 0, ended_ms, ?3), ?3) FROM allocations"
-    " WHERE project_id = ?1 AND gpu_milli > 0 AND started_ms < ?3 AND (ended_ms = 0 OR ended_ms > ?2)"
-    " UNION ALL SELECT person, gpu_milli_ms / 86400000000.0, day_ms, min(day_ms + 86400000, ?3) FROM usage_days"
-    " WHERE project_id = ?1 AND gpu_milli_ms > 0 AND day_ms < ?3 AND day_ms + 86400000 > ?2";
+    "SELECT person, gpu_milli / 1000.0, started_ms, min(iif(ended_ms > 0, ended_ms, ?3), ?3), project_id"
+    " FROM allocations WHERE ?1 IN (0, project_id) AND gpu_milli > 0 AND started_ms < ?3 AND (ended_ms = 0 OR ended_ms "
+    "> ?2)"
+    " UNION ALL SELECT person, gpu_milli_ms / 86400000000.0, day_ms, min(day_ms + 86400000, ?3), project_id"
+    " FROM usage_days WHERE ?1 IN (0, project_id) AND gpu_milli_ms > 0 AND day_ms < ?3 AND day_ms + 86400000 > ?2";
 
 int db_sum_allocation(struct db_conn *conn, int64_t id, struct error *err)
 {
@@ -73,8 +74,8 @@ int db_read_held_by_people(struct db_conn *conn, int64_t project_id, int64_t sin
     int rc;
     while ((rc = db_step(conn, stmt, err)) == 1) {
         size_t length;
-        fn(context, db_column_view(stmt, 0, &length), db_column_real(stmt, 1), db_column_int(stmt, 2),
-           db_column_int(stmt, 3));
+        fn(context, db_column_int(stmt, 4), db_column_view(stmt, 0, &length), db_column_real(stmt, 1),
+           db_column_int(stmt, 2), db_column_int(stmt, 3));
     }
     db_release(conn, stmt);
     return rc;

@@ -23,7 +23,9 @@ struct usage_day {
 // Calls fn with what each person ("": nobody who is known) held of a project's GPUs after since_ms and before now_ms:
 // of allocations from their start, or of the sums that stay of those that are gone as if it had been held evenly over
 // the day. What still holds counts until now_ms. Reads every allocation: for what is asked once.
-typedef void (*held_by_person_fn)(void *context, const char *person, double gpus, int64_t from_ms, int64_t to_ms);
+// project_id 0: of all projects.
+typedef void (*held_by_person_fn)(void *context, int64_t project_id, const char *person, double gpus, int64_t from_ms,
+                                  int64_t to_ms);
 int db_read_held_by_people(struct db_conn *conn, int64_t project_id, int64_t since_ms, int64_t now_ms,
                            held_by_person_fn fn, void *context, struct error *err);
 

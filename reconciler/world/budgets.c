@@ -35,6 +35,7 @@ struct budget_project {
     struct budget terms;
     int64_t start_ms, end_ms; // of the period
     int64_t advanced_ms;
+    bool is_new;      // what it has used is to be read
     struct use *uses; // by person, so the whole project's is the first
     size_t count, capacity;
 };
@@ -58,6 +59,7 @@ static void drop(struct budgets *budgets)
     for (size_t i = 0; i < budgets->count; i++)
         done_project(&budgets->projects[i]);
     free(budgets->projects);
+    id_map_done(&budgets->by_id);
     budgets->projects = NULL;
     budgets->count = 0;
     budgets->world = 0;
@@ -78,10 +80,7 @@ void budgets_forget(struct budgets *budgets)
 
 static struct budget_project *find_project(const struct budgets *budgets, int64_t id)
 {
-    for (size_t i = 0; i < budgets->count; i++)
-        if (budgets->projects[i].id == id)
-            return &budgets->projects[i];
-    return NULL;
+    return id_map_find(&budgets->by_id, id);
 }
 
 // Where the person's use is, or would be.
@@ -145,23 +144,32 @@ static void add_use(struct budget_project *project, const char *person, int64_t 
     use->milli_ms = quantity_add(use->milli_ms, milli_ms);
 }
 
-static void load_held(void *context, const char *person, double gpus, int64_t from_ms, int64_t to_ms)
+static void load_held(void *context, int64_t project_id, const char *person, double gpus, int64_t from_ms,
+                      int64_t to_ms)
 {
-    struct budget_project *project = context;
+    struct budget_project *project = find_project(context, project_id);
+    if (!project || !project->is_new)
+        return;
     if (from_ms < project->start_ms)
         from_ms = project->start_ms;
     if (to_ms > from_ms)
         add_use(project, person, llround(gpus * 1000 * (double)(to_ms - from_ms)));
 }
 
-static int load_project(struct budget_project *project, struct db *db, int64_t now_ms, struct error *err)
+// What new ones have used in their periods: of all in one go, which reads every allocation.
+static int load_new(struct budgets *budgets, struct db *db, int64_t now_ms, struct error *err)
 {
+    int64_t since_ms = INT64_MAX;
+    for (size_t i = 0; i < budgets->count; i++)
+        if (budgets->projects[i].is_new && budgets->projects[i].start_ms < since_ms)
+            since_ms = budgets->projects[i].start_ms;
+    if (since_ms == INT64_MAX)
+        return 0;
     struct db_conn *conn = db_acquire_for_reconciler(db);
-    budget_period_around(project->terms.period, now_ms, &project->start_ms, &project->end_ms);
-    project->advanced_ms = now_ms;
-    use_of(project, "");
-    int rc = db_read_held_by_people(conn, project->id, project->start_ms, now_ms, load_held, project, err);
+    int rc = db_read_held_by_people(conn, 0, since_ms, now_ms, load_held, budgets, err);
     db_give_back(db, conn);
+    for (size_t i = 0; i < budgets->count; i++)
+        budgets->projects[i].is_new = false;
     return rc;
 }
 
@@ -187,31 +195,43 @@ static bool has_period_ended(const struct budgets *budgets, int64_t now_ms)
     return false;
 }
 
+static struct budget_project new_project(const struct project_row *row, int64_t now_ms)
+{
+    struct budget_project project = {.id = row->id,
+                                     .department_id = row->department_id,
+                                     .name = memory_strdup(row->name),
+                                     .terms = row->budget,
+                                     .is_new = true,
+                                     .advanced_ms = now_ms};
+    budget_period_around(row->budget.period, now_ms, &project.start_ms, &project.end_ms);
+    use_of(&project, "");
+    return project;
+}
+
 static int take_settings(struct budgets *budgets, const struct world *world, struct db *db, int64_t now_ms,
                          struct error *err)
 {
-    struct budgets kept = {.world = world->number};
-    int rc = 0;
-    kept.projects = memory_array(world->rows.project_count + 1, sizeof(*kept.projects));
-    for (size_t i = 0; i < world->rows.project_count && rc == 0; i++) {
+    struct budget_project *projects = memory_array(world->rows.project_count + 1, sizeof(*projects));
+    size_t count = 0;
+    for (size_t i = 0; i < world->rows.project_count; i++) {
         const struct project_row *row = &world->rows.projects[i];
         struct budget_project *old = find_project(budgets, row->id);
         if (row->budget.hours_milli == BUDGET_NONE && row->budget.person_hours_milli == BUDGET_NONE)
             continue;
-        struct budget_project *project = &kept.projects[kept.count++];
         if (is_present(old, row, now_ms)) {
-            *project = *old;
+            projects[count++] = *old;
             *old = (struct budget_project){0};
-            continue;
+        } else {
+            projects[count++] = new_project(row, now_ms);
         }
-        *project = (struct budget_project){
-            .id = row->id, .department_id = row->department_id, .name = memory_strdup(row->name), .terms = row->budget};
-        rc = load_project(project, db, now_ms, err);
     }
     drop(budgets);
-    budgets->projects = kept.projects;
-    budgets->count = kept.count;
-    budgets->world = kept.world;
+    budgets->projects = projects;
+    budgets->count = count;
+    budgets->world = world->number;
+    for (size_t i = 0; i < count; i++)
+        id_map_put(&budgets->by_id, projects[i].id, &projects[i]);
+    int rc = load_new(budgets, db, now_ms, err);
     if (rc < 0)
         drop(budgets); // the next turn reads it again
     return rc;

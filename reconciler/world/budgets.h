@@ -21,6 +21,7 @@ struct budgets {
     pthread_mutex_t lock;
     struct budget_project *projects; // those with a budget, in the world's order
     size_t count;
+    struct id_map by_id;
     uint64_t world; // number of the world whose settings these are
 };
 

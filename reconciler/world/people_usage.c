@@ -110,13 +110,14 @@ struct loading {
     const struct fair_project *project;
 };
 
-static void load_held(void *context, const char *person, double gpus, int64_t from_ms, int64_t to_ms)
+static void load_held(void *context, int64_t project_id, const char *person, double gpus, int64_t from_ms,
+                      int64_t to_ms)
 {
     const struct loading *loading = context;
     const struct fair_project *project = loading->project;
     if (!person[0])
         return;
-    use_of(loading->usage, project->id, person)->gpu_hours +=
+    use_of(loading->usage, project_id, person)->gpu_hours +=
         people_usage_of(gpus, from_ms, to_ms, project->advanced_ms, project->half_life_ms);
 }
 
