@@ -90,6 +90,9 @@ void cli_print_list(struct cli *cli, const json_t *entries, const char *const *t
 void cli_print_table(const struct cli *cli, const struct table *table);
 // The same with the columns where none are named; NULL: all.
 void cli_print_columns(const struct cli *cli, const struct table *table, const char *usual);
+const char *cli_old_type(const json_t *workload); // "Train", "Interactive", "Inference"
+// What was used of a node's device, in percent: as the machine says, else as it is recorded. No number: not known.
+const json_t *cli_device_utilization(const json_t *node, size_t index);
 const char *cli_age(struct cli *cli, const char *time_text);  // "5m", "2h", "3d"
 const char *cli_pace(struct cli *cli, const json_t *pace);    // SchedulerPace as a sentence
 const char *cli_amount(struct cli *cli, double value);        // two decimals
@@ -230,6 +233,8 @@ int run_ssh_config(struct cli *cli, struct error *err);
 int run_ssh_proxy(struct cli *cli, struct error *err);
 int run_workload_attach(struct cli *cli, struct error *err);
 int run_top(struct cli *cli, struct error *err);
+int run_top_node(struct cli *cli, struct error *err);
+int run_top_job(struct cli *cli, struct error *err);
 int run_project_people(struct cli *cli, struct error *err);
 int run_budget(struct cli *cli, struct error *err);
 int run_explain(struct cli *cli, struct error *err);

@@ -7,12 +7,23 @@
 #include <stdio.h>
 #include <string.h>
 
+const json_t *cli_device_utilization(const json_t *node, size_t index)
+{
+    const json_t *reading = json_array_get(json_object_get(node, "readings"), index);
+    const json_t *used = json_object_get(reading, "utilization");
+    return json_is_number(used)
+               ? used
+               : json_object_get(json_array_get(json_object_get(node, "devices"), index), "utilization");
+}
+
+static const char *number_of(struct cli *cli, const json_t *value, const char *unit)
+{
+    return json_is_number(value) ? arena_printf(&cli->arena, "%.0f%s", json_number_value(value), unit) : "-";
+}
+
 static const char *known(struct cli *cli, const json_t *reading, const char *key, const char *unit)
 {
-    const json_t *value = json_object_get(reading, key);
-    if (!json_is_number(value))
-        return "-";
-    return arena_printf(&cli->arena, "%.0f%s", json_number_value(value), unit);
+    return number_of(cli, json_object_get(reading, key), unit);
 }
 
 static const char *holders_of(struct cli *cli, const json_t *device)
@@ -52,10 +63,13 @@ static void add_device(struct cli *cli, const json_t *node, size_t index, struct
 {
     const json_t *device = json_array_get(json_object_get(node, "devices"), index);
     const json_t *reading = json_array_get(json_object_get(node, "readings"), index);
-    const char *memory = arena_printf(&cli->arena, "%s/%s MiB", known(cli, reading, "memoryUsedMib", ""),
-                                      known(cli, reading, "memoryMib", ""));
+    const json_t *mib = json_object_get(reading, "memoryMib");
+    mib = json_is_number(mib) ? mib : json_object_get(node, "gpuMemoryMib");
+    const char *memory =
+        arena_printf(&cli->arena, "%s/%s MiB", known(cli, reading, "memoryUsedMib", ""), number_of(cli, mib, ""));
     table_add(table, (const char *const[]){cli_text(node, "name"), arena_printf(&cli->arena, "%zu", index),
-                                           known(cli, reading, "utilization", "%"), reading ? memory : "-",
+                                           number_of(cli, cli_device_utilization(node, index), "%"),
+                                           json_is_number(json_object_get(reading, "memoryUsedMib")) ? memory : "-",
                                            known(cli, reading, "temperatureCelsius", " C"), state_of(device, reading),
                                            holders_of(cli, device), pods_of(cli, reading)});
 }

@@ -40,7 +40,7 @@ static const char *old_status(const char *phase)
     return phase;
 }
 
-static const char *old_type(const json_t *workload)
+const char *cli_old_type(const json_t *workload)
 {
     const char *type = cli_text(workload, "type");
     return strcmp(type, "Workspace") == 0 ? "Interactive" : strcmp(type, "Inference") == 0 ? "Inference" : "Train";
@@ -127,7 +127,7 @@ static void add_old_row(struct cli *cli, const json_t *workload, const json_t *p
     const char *image = json_string_value(json_array_get(cli_at(workload, "images"), 0));
     table_add(table, (const char *const[]){cli_text(workload, "name"), old_status(cli_text(workload, "phase")),
                                            cli_age(cli, cli_text(workload, "createdAt")), node, image ? image : "",
-                                           old_type(workload), cli_text(workload, "projectName"),
+                                           cli_old_type(workload), cli_text(workload, "projectName"),
                                            cli_text(workload, "submittedBy"),
                                            arena_printf(&cli->arena, "%s (%g)", shown, wanted),
                                            arena_printf(&cli->arena, "%g (%g)", running,

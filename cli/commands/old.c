@@ -4,9 +4,15 @@
 #include "cli/commands/command_tables.h"
 #include "cli/kinds.h"
 
+static const struct flag TOP_FLAGS[] = {
+    {"details", NULL, 'd', FLAG_SWITCH, "", "memory of GPUs and what is used of each, too"},
+    {0},
+};
+
 TABLES(WITH_LIST, PROJECT_FLAGS, LIST_FLAGS);
 TABLES(WITH_JOBS, PROJECT_FLAGS, LIST_FLAGS, WHICH_FLAGS);
 TABLES(WITH_NODES, PROJECT_FLAGS, LIST_FLAGS, NODE_FLAGS);
+TABLES(WITH_TOP, PROJECT_FLAGS, LIST_FLAGS, TOP_FLAGS);
 TABLES(WITH_DESCRIBE, PROJECT_FLAGS, DESCRIBE_FLAGS);
 TABLES(WITH_LOGS, PROJECT_FLAGS, LOG_FLAGS);
 TABLES(WITH_DELETE, PROJECT_FLAGS, DELETE_FLAGS);
@@ -22,6 +28,10 @@ const struct command OLD_COMMANDS[] = {
     {"submit", run_submit, NEEDS_SERVER, &TRAINING, WITH_OLD_SUBMIT, true, "NAME -i IMAGE [-g GPUS] [FLAGS] [-- ARGS]",
      "submit a training, or with --interactive a workspace"},
     {"list projects", run_project_list, NEEDS_SERVER, NULL, WITH_LIST, true, "", "projects and their quota"},
+    {"top node", run_top_node, NEEDS_SERVER, NULL, WITH_TOP, true, "[-d]", "what nodes use"},
+    {"top nodes", run_top_node, NEEDS_SERVER, NULL, WITH_TOP, true, "[-d]", "what nodes use"},
+    {"top job", run_top_job, NEEDS_SERVER, NULL, WITH_LIST, true, "[-A]", "what running workloads use"},
+    {"top jobs", run_top_job, NEEDS_SERVER, NULL, WITH_LIST, true, "[-A]", "what running workloads use"},
     {"list nodes", run_node_list, NEEDS_SERVER, NULL, WITH_NODES, true, "", "nodes"},
     {"list templates", run_asset_list, NEEDS_SERVER, &ASSET_TEMPLATE, WITH_LIST, true, "", "templates"},
     {"describe template", run_asset_describe, NEEDS_SERVER, &ASSET_TEMPLATE, WITH_LIST, true, "NAME", "show one"},

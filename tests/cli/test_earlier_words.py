@@ -46,6 +46,40 @@ def test_who_submitted_by_the_command_line_and_where_its_ports_answer(client):
     assert any(line.rstrip().endswith(urls) for line in client.run("list", "jobs", "-p", "team-a").splitlines())
 
 
+def top(client, *words, rows):
+    """Rows as dictionaries, once there are so many and what they use is known."""
+
+    def find():
+        titles, *lines = client.run("top", *words).splitlines()
+        names = re.split(r" {2,}", titles.strip())
+        found = [dict(zip(names, re.split(r" {2,}", line.strip()), strict=True)) for line in lines]
+        is_known = all("%" in row.get("GPU UTIL", "%") for row in found if row.get("GPU ALLOCATED") != "0")
+        return found if len(found) == rows and is_known else None
+
+    return client.server.wait_for(f"{rows} rows of top {words}", find)
+
+
+def test_top_of_nodes_and_jobs(client):
+    client.run("submit", "one", "-i", "x", "-p", "team-a", "-g", "1")
+    client.run("submit", "two", "-i", "x", "-p", "team-a", "-g", "2", "--interactive")
+    client.run("submit", "cpu", "-i", "x", "-p", "team-b", "-g", "0")
+    wait_status(client, one="Running", two="Running", cpu="Running")
+    jobs = top(client, "job", "-A", rows=3)
+    assert [(job["NAME"], job["TYPE"], job["GPU ALLOCATED"]) for job in jobs] == [
+        ("two", "Interactive", "2"),
+        ("one", "Train", "1"),
+        ("cpu", "Train", "0"),
+    ]
+    assert jobs[0]["NODE"].startswith("node-") and jobs[0]["PROJECT"] == "team-a" and jobs[2]["GPU UTIL"] == "-"
+    assert [job["NAME"] for job in top(client, "jobs", "-p", "team-a", rows=2)] == ["two", "one"]
+    nodes = top(client, "node", rows=2)
+    assert {(node["STATUS"], node["GPU CAPACITY"], node["MEMORY CAPACITY"]) for node in nodes} == {
+        ("Ready", "2", "256.0GiB")
+    }
+    assert "GPU MEMORY USAGE" not in nodes[0] and "GPU MEMORY USAGE" in top(client, "nodes", "-d", rows=2)[0]
+    assert {node["name"] for node in json.loads(client.run("top", "node", "-o", "json"))} == {"node-0", "node-1"}
+
+
 OLD_SPECS = [
     ("whole GPUs", ["-g", "2"], "compute", {"gpuDevicesRequest": 2}),
     (
