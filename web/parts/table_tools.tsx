@@ -2,6 +2,7 @@
 import type { ComponentChildren, TargetedEvent, TargetedInputEvent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { allRows, getList } from "../api";
+import { useOverview } from "../data";
 import { type Amount, csvCell } from "../format";
 import { Icon } from "../icons";
 import { setQuery } from "../router";
@@ -145,7 +146,36 @@ function AddFilter<R>({ columns, filters }: { columns: Column<R>[]; filters: Cho
 
 const INPUTS = { number: "number", date: "datetime-local" } as const;
 
+// Fields of which every name is known: what is typed is offered from these.
+type Named = "projects" | "departments" | "pools";
+const NAMES: Record<string, Named> = {
+  projectName: "projects",
+  departmentName: "departments",
+  parentName: "departments",
+  department: "departments",
+  nodepool: "pools",
+  nodePool: "pools",
+};
+
+function Names({ of }: { of: Named }) {
+  const { data } = useOverview();
+  const projects = data?.projects ?? [];
+  const names = {
+    projects: projects.map(p => p.name),
+    departments: [...new Set(projects.map(p => p.departmentName))],
+    pools: (data?.nodePools ?? []).map(p => p.name),
+  }[of];
+  return (
+    <datalist id="filter-names">
+      {names.map(name => (
+        <option key={name} value={name} />
+      ))}
+    </datalist>
+  );
+}
+
 function Value({ filter }: { filter: Filter }) {
+  const names = NAMES[filter.field];
   return filter.values && filter.many ? (
     <div class="checks" role="group" aria-label="Values">
       {filter.values.map(v => (
@@ -163,16 +193,20 @@ function Value({ filter }: { filter: Filter }) {
       ))}
     </select>
   ) : (
-    <input
-      class="in"
-      id="filter-value"
-      name="value"
-      placeholder={filter.many ? "One, or several with commas" : undefined}
-      type={(filter.type ? INPUTS[filter.type] : "text") as "text"}
-      step="any"
-      required
-      autocomplete="off"
-    />
+    <>
+      <input
+        class="in"
+        id="filter-value"
+        name="value"
+        placeholder={filter.many ? "One, or several with commas" : undefined}
+        type={(filter.type ? INPUTS[filter.type] : "text") as "text"}
+        step="any"
+        required
+        autocomplete="off"
+        list={names && "filter-names"}
+      />
+      {names && <Names of={names} />}
+    </>
   );
 }
 

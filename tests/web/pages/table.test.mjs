@@ -94,6 +94,9 @@ test("several values of a column are one filter, by ticks or by words with comma
   await page.selectOption("#filter-col", "project");
   await page.selectOption("#filter-op", "==");
   const [a, b] = [...new Set(both.map(w => w.projectName))];
+  await page.waitForSelector("#filter-names option", { state: "attached" });
+  const offered = await page.locator("#filter-names option").evaluateAll(all => all.map(o => o.value));
+  assert.ok([a, b].every(name => offered.includes(name)) && await page.getAttribute("#filter-value", "list") === "filter-names", "names are offered");
   await page.fill("#filter-value", `${a}, ${b}`);
   await page.getByRole("button", { name: "Add filter", exact: true }).click();
   await page.waitForSelector(`.chip:has-text('Project: ${a}, ${b}')`);
