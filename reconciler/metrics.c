@@ -184,6 +184,7 @@ void reconciler_write_metrics(struct reconciler *reconciler, struct buffer *out)
     write_one(out, "prorata_stray_pods", "gauge", "Running pods without a workload.",
               (int64_t)devices_count_strays(reconciler));
     write_storage(out, reconciler->backend);
+    reconciler_write_budgets(reconciler, out);
     if (reconciler->backend->ops->write_metrics)
         reconciler->backend->ops->write_metrics(reconciler->backend->self, out);
     retention_write_metrics(&reconciler->retention, &reconciler->options.retention, out);

@@ -83,6 +83,9 @@ struct reconciler {
 // devices.c: pods that run though no row asks for them.
 size_t devices_count_strays(const struct reconciler *reconciler);
 
+// budget.c: Prometheus text.
+void reconciler_write_budgets(struct reconciler *reconciler, struct buffer *out);
+
 // clearing.c: a part in each turn, for nobody waits for it. Where the backend has no more, is_clearing ends.
 void clearing_begin(struct reconciler *reconciler, const struct backend_fact *facts, size_t count);
 void clearing_go_on(struct reconciler *reconciler, struct db_conn *conn);

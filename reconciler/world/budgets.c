@@ -455,3 +455,15 @@ bool budgets_read(struct budgets *budgets, int64_t project_id, int64_t now_ms, s
     pthread_mutex_unlock(&budgets->lock);
     return project != NULL;
 }
+
+void budgets_each(struct budgets *budgets, int64_t now_ms, budget_fn fn, void *context)
+{
+    pthread_mutex_lock(&budgets->lock);
+    for (size_t i = 0; i < budgets->count; i++) {
+        const struct budget_project *project = &budgets->projects[i];
+        struct budget_use use;
+        read_use(project, &project->uses[0], now_ms > project->advanced_ms ? now_ms : project->advanced_ms, &use);
+        fn(context, project->name, &use);
+    }
+    pthread_mutex_unlock(&budgets->lock);
+}

@@ -46,6 +46,10 @@ const char *budgets_clause(struct budgets *budgets, int64_t project_id, const ch
 // Says so in the snapshot's workloads; workloads[i] is the row behind the snapshot's i.
 void budgets_keep(struct budgets *budgets, const struct world *world, struct cache_workload *const *rows,
                   struct snapshot_workload *workloads, size_t count, struct arena *arena);
+// Calls fn with what each project with a budget has used, people left out, in the order of their names. fn may not
+// block.
+typedef void (*budget_fn)(void *context, const char *project, const struct budget_use *use);
+void budgets_each(struct budgets *budgets, int64_t now_ms, budget_fn fn, void *context);
 // False: the project has no budget, or the thread has not seen it yet. Texts are the arena's.
 bool budgets_read(struct budgets *budgets, int64_t project_id, int64_t now_ms, struct arena *arena,
                   struct budget_state *out_state);

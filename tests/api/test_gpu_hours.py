@@ -191,6 +191,27 @@ def test_of_each_person(clocked):
     assert any(event.startswith("ann has used up the budget of 2 ") for event in events_of(clocked))
 
 
+def test_prometheus_is_told(server):
+    set_rules(server, "projects", "team-a", {"gpuHourBudget": 12.5})
+    set_rules(server, "projects", "team-b", {"gpuHourBudgetPerPerson": 1})
+    wait_known(server, gpuHours=12.5)
+    rows = server.wait_for(
+        "both",
+        lambda: (lambda found: len(found) == 3 and found)(
+            [
+                line
+                for line in server.request("GET", "/metrics").body.decode().splitlines()
+                if line.startswith(("prorata_project_budget_gpu_hours{", "prorata_project_used_gpu_hours{"))
+            ]
+        ),
+    )
+    assert rows == [
+        'prorata_project_budget_gpu_hours{project="team-a"} 12.5',
+        'prorata_project_used_gpu_hours{project="team-a"} 0',
+        'prorata_project_used_gpu_hours{project="team-b"} 0',
+    ]
+
+
 def test_what_if_knows_it(server):
     set_rules(server, "projects", "team-a", {"gpuHourBudget": 0})
     wait_known(server, isUsedUp=True)

@@ -8,6 +8,7 @@ import pytest
 from metric_names import check_metrics, documented
 from people import make_person
 from servers import Client
+from test_person_bounds import set_rules
 
 PROJECTS = "/api/v1/org-unit/projects"
 
@@ -70,6 +71,7 @@ def test_prometheus_is_told_what_gpus_do(server):
 
 
 def test_prometheus_is_told_what_the_page_of_metrics_says(server):
+    set_rules(server, "projects", "team-a", {"gpuHourBudget": 100})
     spec = {"annotations": [{"name": "prorata.io/sim-gpu-utilization", "value": "50"}]}
     server.wait_phase(server.submit("half", "team-a", spec=spec), "Running")
 
