@@ -1,15 +1,20 @@
 #include "cli/cli.h"
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/help/help.h"
 #include "cli/way.h"
 
+#include <errno.h>
 #include <sodium.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 // How many of the words the command takes, 0 where it is another.
 static size_t words_taken(const struct command *command, const char *const *words, size_t count)
@@ -94,6 +99,89 @@ static int check_words(const struct cli *cli, struct error *err)
     return error_details(err, "usage: %s %s %s", cli->program, command->words, command->usage);
 }
 
+static void say_error(const struct error *err)
+{
+    fprintf(stderr, "Error: %s\n", err->message);
+    if (*err->details)
+        fprintf(stderr, "%s\n", err->details);
+}
+
+// The command once, in a process of its own, which takes its memory along: what it printed, and its exit status.
+static int run_apart(struct cli *cli, struct buffer *out, int *out_status, struct error *err)
+{
+    int ends[2], status = 0;
+    char part[1024];
+    fflush(stdout);
+    pid_t pid = pipe(ends) == 0 ? fork() : -1;
+    if (pid < 0)
+        return error_set(err, ERROR_INTERNAL, "--watch: %s", strerror(errno));
+    if (pid == 0) {
+        close(ends[0]);
+        int rc = dup2(ends[1], STDOUT_FILENO) < 0 ? -1 : cli->command->run(cli, err);
+        if (rc < 0)
+            say_error(err);
+        _exit(fflush(stdout) != 0 || rc < 0 ? 1 : cli->exit_status);
+    }
+    close(ends[1]);
+    for (ssize_t length; (length = read(ends[0], part, sizeof(part))) > 0;)
+        buffer_append(out, part, (size_t)length);
+    close(ends[0]);
+    if (waitpid(pid, &status, 0) < 0)
+        return error_set(err, ERROR_INTERNAL, "--watch: %s", strerror(errno));
+    *out_status = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+    return 0;
+}
+
+static bool is_age(const char *word, size_t length)
+{
+    size_t digits = strspn(word, "0123456789");
+    return digits > 0 && digits + 1 == length && strchr("smhd", word[digits]);
+}
+
+// The words of a table without its ages and rulers, which change although nothing does.
+static void add_words(struct buffer *out, const char *text)
+{
+    while (*text) {
+        size_t blanks = strspn(text, " \n"), length = strcspn(text + blanks, " \n");
+        text += blanks;
+        if (!is_age(text, length) && strncmp(text, "─", strlen("─")) != 0) {
+            buffer_append(out, text, length);
+            buffer_append(out, " ", 1);
+        }
+        text += length;
+    }
+}
+
+// --watch: until it is interrupted, the command fails, or nobody reads any more.
+static int run_again(struct cli *cli, struct error *err)
+{
+    static const struct timespec PAUSE = {.tv_sec = 2};
+    bool is_terminal = isatty(STDOUT_FILENO), goes_on = true;
+    char *before = NULL;
+    int rc = 0;
+    while (goes_on) {
+        struct buffer said, words;
+        buffer_init(&said, 0);
+        buffer_init(&words, 0);
+        rc = run_apart(cli, &said, &cli->exit_status, err);
+        char *text = buffer_take(&said);
+        add_words(&words, text);
+        char *now = buffer_take(&words);
+        if (is_terminal)
+            printf("\033[H\033[2J%s", text);
+        else if (!before || strcmp(before, now) != 0)
+            printf("%s%s", before ? "\n" : "", text);
+        free(text);
+        free(before);
+        before = now;
+        goes_on = fflush(stdout) == 0 && rc == 0 && cli->exit_status == 0;
+        if (goes_on)
+            nanosleep(&PAUSE, NULL);
+    }
+    free(before);
+    return rc;
+}
+
 static int run(struct cli *cli, int argc, char **argv, struct error *err)
 {
     if (read_flags(cli, argc, argv, err) < 0)
@@ -108,6 +196,11 @@ static int run(struct cli *cli, int argc, char **argv, struct error *err)
         return -1;
     if (cli->command->needs == NEEDS_SERVER && (cli_keep_columns(cli, err) < 0 || way_open(cli, err) < 0))
         return -1;
+    bool is_list = false;
+    for (size_t i = 0; cli->command->flags && cli->command->flags[i]; i++)
+        is_list = is_list || cli->command->flags[i] == LIST_FLAGS;
+    if (is_list && flag_is_set(&cli->arguments, "watch"))
+        return run_again(cli, err);
     return cli->command->run(cli, err);
 }
 
@@ -154,11 +247,8 @@ int cli_main(int argc, char **argv)
     cli->command = command;
     arena_init(&cli->arena);
     int rc = run(cli, argc - 1 - (int)taken, argv + 1 + taken, &err);
-    if (rc < 0) {
-        fprintf(stderr, "Error: %s\n", err.message);
-        if (*err.details)
-            fprintf(stderr, "%s\n", err.details);
-    }
+    if (rc < 0)
+        say_error(&err);
     if (fflush(stdout) != 0)
         rc = -1;
     int status = rc < 0 ? 1 : cli->exit_status;

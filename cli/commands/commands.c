@@ -29,6 +29,8 @@ const struct flag LIST_FLAGS[] = {
     {"columns", NULL, 0, FLAG_TEXT, "A,B", "only these columns, in this order"},
     {"set-default-columns", NULL, 0, FLAG_SWITCH, "",
      "--columns from now on, for this command; without --columns: as before"},
+    {"watch", NULL, 'w', FLAG_SWITCH, "",
+     "go on: redrawn at a terminal, else printed again whenever more than an age changed"},
     {"raw", NULL, 0, FLAG_SWITCH, "", "as the API answers: JSON with the list under its name"},
     {"max-items", NULL, 0, FLAG_TEXT, "N", "at most N"},
     {"page-size", "limit", 0, FLAG_TEXT, "N", "entries per request (all pages are fetched)"},
