@@ -120,6 +120,10 @@ def server(tmp_path_factory):
     quota = [{"nodePool": {"id": pool["id"], "name": pool["name"]}, "gpu": {"deserved": 11}}]
     made = server.post("/api/v1/org-unit/projects", {"name": "p", "clusterId": server.cluster_id(), "resources": quota})
     assert made.status == 201, made
+    server.wait_for(
+        "the scheduler sees it",
+        lambda: "p" in [project["name"] for project in server.get("/api/v1/scheduler/snapshot").json["projects"]],
+    )
     yield server
     assert server.stop() == 0
 
