@@ -18,6 +18,8 @@ struct use {
     const char *node;
 };
 
+static const struct use UNUSED = {.gpus_are_known = true, .load_is_known = true, .gpu_memory_is_known = true};
+
 static const char *percent_of(struct cli *cli, double part, double whole)
 {
     return whole > 0 ? arena_printf(&cli->arena, "%.0f%%", part * 100 / whole) : "-";
@@ -62,7 +64,7 @@ static void add_load(struct use *use, const json_t *of)
 
 static struct use use_of_node(const json_t *node)
 {
-    struct use use = {.gpus_are_known = true, .load_is_known = true, .gpu_memory_is_known = true};
+    struct use use = UNUSED;
     for (size_t i = 0; i < json_array_size(json_object_get(node, "devices")); i++)
         add_device(&use, node, i);
     add_load(&use, node);
@@ -144,26 +146,37 @@ int run_top_node(struct cli *cli, struct error *err)
     return rc;
 }
 
-static bool holds(const json_t *device, const char *id)
-{
+// A workload that runs, and what it uses; a device that it shares counts as a whole.
+struct job {
+    const char *id;
     const json_t *workload;
-    size_t i;
-    json_array_foreach(json_object_get(device, "workloads"), i, workload)
-        if (strcmp(cli_text(workload, "id"), id) == 0)
-            return true;
-    return false;
+    struct use use;
+};
+
+static int compare_ids(const void *a, const void *b)
+{
+    return strcmp(((const struct job *)a)->id, ((const struct job *)b)->id);
 }
 
-// What the workload uses of one node; a device that it shares counts as a whole.
-static void add_of_node(struct use *use, const json_t *node, const char *id)
+// NULL: it is none of these. They stand by id.
+static struct use *use_of_job(struct job *jobs, size_t count, const json_t *workload)
 {
-    const json_t *device, *pod;
-    size_t i;
+    struct job key = {.id = cli_text(workload, "id")};
+    struct job *job = count > 0 ? bsearch(&key, jobs, count, sizeof(*jobs), compare_ids) : NULL;
+    return job ? &job->use : NULL;
+}
+
+static void add_of_node(struct job *jobs, size_t count, const json_t *node)
+{
+    const json_t *device, *pod, *workload;
+    struct use *use;
+    size_t i, k;
     json_array_foreach(json_object_get(node, "devices"), i, device)
-        if (holds(device, id))
-            add_device(use, node, i);
+        json_array_foreach(json_object_get(device, "workloads"), k, workload)
+            if ((use = use_of_job(jobs, count, workload)))
+                add_device(use, node, i);
     json_array_foreach(json_object_get(node, "pods"), i, pod) {
-        if (strcmp(cli_text(pod, "workload.id"), id) != 0)
+        if (!(use = use_of_job(jobs, count, json_object_get(pod, "workload"))))
             continue;
         const char *name = cli_text(node, "name");
         use->node = !use->node || strcmp(use->node, name) == 0 ? name : "<multiple>";
@@ -171,30 +184,27 @@ static void add_of_node(struct use *use, const json_t *node, const char *id)
     }
 }
 
-static void add_job(struct cli *cli, const json_t *workload, const json_t *devices, struct table *table)
+static void add_job(struct cli *cli, const struct job *job, struct table *table)
 {
-    struct use use = {.gpus_are_known = true, .load_is_known = true, .gpu_memory_is_known = true};
-    const json_t *node;
-    size_t i;
-    json_array_foreach(devices, i, node)
-        add_of_node(&use, node, cli_text(workload, "id"));
-    bool has_load = use.node && use.load_is_known;
+    const json_t *workload = job->workload;
+    const struct use *use = &job->use;
+    bool has_load = use->node && use->load_is_known;
     struct arena *arena = &cli->arena;
     table_add(table,
               (const char *const[]){
                   cli_text(workload, "name"), cli_text(workload, "projectName"), cli_text(workload, "submittedBy"),
                   cli_old_type(workload), arena_printf(arena, "%.0fs", cli_number(workload, "totalRunningTimeSeconds")),
-                  use.node ? use.node : "", arena_printf(arena, "%g", cli_number(workload, "allocatedResources.gpu")),
-                  use.gpus > 0 && use.gpus_are_known ? arena_printf(arena, "%.0f%%", use.utilization) : "-",
-                  arena_printf(arena, "%g", use.cpu), has_load ? cores(cli, use.cpu_used, use.cpu) : "-",
-                  arena_printf(arena, "%.1fGiB", use.memory / GIB),
-                  has_load ? memory(cli, use.memory_used, use.memory) : "-"});
+                  use->node ? use->node : "", arena_printf(arena, "%g", cli_number(workload, "allocatedResources.gpu")),
+                  use->gpus > 0 && use->gpus_are_known ? arena_printf(arena, "%.0f%%", use->utilization) : "-",
+                  arena_printf(arena, "%g", use->cpu), has_load ? cores(cli, use->cpu_used, use->cpu) : "-",
+                  arena_printf(arena, "%.1fGiB", use->memory / GIB),
+                  has_load ? memory(cli, use->memory_used, use->memory) : "-"});
 }
 
 // Who holds most GPUs first, then by name.
 static int compare_jobs(const void *a, const void *b)
 {
-    const json_t *left = *(json_t *const *)a, *right = *(json_t *const *)b;
+    const json_t *left = ((const struct job *)a)->workload, *right = ((const struct job *)b)->workload;
     double one = cli_number(left, "allocatedResources.gpu"), other = cli_number(right, "allocatedResources.gpu");
     if (one != other)
         return one > other ? -1 : 1;
@@ -206,15 +216,21 @@ static void print_jobs(struct cli *cli, const json_t *workloads, const json_t *d
     static const char *const TITLES[] = {
         "NAME",          "PROJECT",  "USER",          "TYPE",      "DURATION",         "NODE",
         "GPU ALLOCATED", "GPU UTIL", "CPU ALLOCATED", "CPU USAGE", "MEMORY ALLOCATED", "MEMORY USAGE"};
+    const json_t *workload, *node;
     struct table table;
-    size_t count = json_array_size(workloads);
-    json_t **jobs = arena_array(&cli->arena, count, sizeof(*jobs));
-    for (size_t i = 0; i < count; i++)
-        jobs[i] = json_array_get(workloads, i);
-    qsort(jobs, count, sizeof(*jobs), compare_jobs);
+    size_t i, count = json_array_size(workloads);
+    struct job *jobs = arena_array(&cli->arena, count, sizeof(*jobs));
+    json_array_foreach(workloads, i, workload)
+        jobs[i] = (struct job){cli_text(workload, "id"), workload, UNUSED};
+    if (count > 0)
+        qsort(jobs, count, sizeof(*jobs), compare_ids);
+    json_array_foreach(devices, i, node)
+        add_of_node(jobs, count, node);
+    if (count > 0)
+        qsort(jobs, count, sizeof(*jobs), compare_jobs);
     table_init(&table, &cli->arena, TITLES, sizeof(TITLES) / sizeof(TITLES[0]));
-    for (size_t i = 0; i < count; i++)
-        add_job(cli, jobs[i], devices, &table);
+    for (i = 0; i < count; i++)
+        add_job(cli, &jobs[i], &table);
     cli_print_table(cli, &table);
 }
 
