@@ -3,15 +3,9 @@
 #include "base/uuid.h"
 #include "db/db.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 static const char SQL_ADD_EVENT[] =
     "INSERT INTO events (uuid, workload_id, time_ms, type, reason, message, source, object_kind, object_name,"
     " object_uuid, department_id, project_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), nullif(?, 0))";
-static const char SQL_FIND_NOTICE[] =
-    "SELECT 1 FROM events INDEXED BY events_of_warnings WHERE type = 'Warning' AND time_ms >= ?1 AND project_id = ?2"
-    " AND reason = ?3 AND message = ?4";
 static const char SQL_ADD_PHASE[] =
     "INSERT INTO phase_history (workload_id, time_ms, phase, message) VALUES (?, ?, ?, ?)";
 
@@ -45,34 +39,6 @@ int db_add_event(struct db_conn *conn, const struct event *event, struct error *
                  : event->workload_uuid ? event->workload_uuid
                                         : event->object_uuid);
     return rc;
-}
-
-int db_add_notice_once(struct db_conn *conn, const struct project_notice *notice, int64_t now_ms, struct error *err)
-{
-    sqlite3_stmt *stmt;
-    char number[24];
-    if (db_prepare(conn, SQL_FIND_NOTICE, &stmt, err) < 0)
-        return -1;
-    db_bind_int(stmt, 1, notice->since_ms);
-    db_bind_int(stmt, 2, notice->project_id);
-    db_bind_text(stmt, 3, notice->reason);
-    db_bind_text(stmt, 4, notice->message);
-    int rc = db_step(conn, stmt, err);
-    db_release(conn, stmt);
-    if (rc != 0)
-        return rc < 0 ? -1 : 0;
-    snprintf(number, sizeof(number), "%" PRId64, notice->project_id);
-    struct event event = {.department_id = notice->department_id,
-                          .project_id = notice->project_id,
-                          .time_ms = now_ms,
-                          .type = EVENT_WARNING,
-                          .reason = notice->reason,
-                          .message = notice->message,
-                          .source = "scheduler",
-                          .object_kind = "Project",
-                          .object_name = notice->project_name,
-                          .object_uuid = number};
-    return db_add_event(conn, &event, err);
 }
 
 int db_add_phase_record(struct db_conn *conn, int64_t workload_id, int64_t time_ms, const char *phase,

@@ -27,14 +27,6 @@ struct event {
 
 // One statement. Touches CHANGE_EVENT.
 int db_add_event(struct db_conn *conn, const struct event *event, struct error *err);
-// A warning about a project.
-struct project_notice {
-    int64_t department_id, project_id;
-    const char *project_name, *reason, *message;
-    int64_t since_ms; // nothing where it was told since then
-};
-// Two statements.
-int db_add_notice_once(struct db_conn *conn, const struct project_notice *notice, int64_t now_ms, struct error *err);
 // A record of phase_history; one statement. db_set_phase (db/workloads.h) calls it.
 int db_add_phase_record(struct db_conn *conn, int64_t workload_id, int64_t time_ms, const char *phase,
                         const char *message, struct error *err);

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "model/submission.h"
-#include "reconciler/view.h"
+#include "reconciler/state.h"
 #include "reconciler/world/snapshot_build.h"
 
 #include <stdlib.h>
@@ -149,15 +149,8 @@ int draft_workload(struct present *present, const struct submission *submission,
     struct cache_workload *workload = make_workload(present, world, submission);
     struct live_snapshot *live = arena_alloc(&present->arena, sizeof(*live));
     snapshot_build_one(workload, project, suffix_of(present, submission, world->projects[project].name), world,
-                       present->snapshot.now_ms, &present->arena, live);
-    bool is_refused;
-    struct snapshot_workload *drafted = arena_alloc(&present->arena, sizeof(*drafted));
-    *drafted = live->snapshot.workloads[0];
-    if (drafted->preemptible)
-        drafted->over_budget =
-            reconciler_over_budget(present->reconciler, submission->project_id, submission->created_by, &present->arena,
-                                   &drafted->over_budget_until_ms, &is_refused);
-    question->workload = drafted;
+                       &present->reconciler->budgets, present->snapshot.now_ms, &present->arena, live);
+    question->workload = live->snapshot.workloads;
     question->pods = live->snapshot.pods;
     return 0;
 }

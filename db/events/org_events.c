@@ -15,6 +15,9 @@
 
 static const char SQL_PROJECT[] = "SELECT name, updated_by, department_id FROM projects WHERE id = ?";
 static const char SQL_DEPARTMENT[] = "SELECT name, updated_by, id FROM departments WHERE id = ?";
+static const char SQL_FIND_NOTICE[] =
+    "SELECT 1 FROM events INDEXED BY events_of_warnings WHERE type = 'Warning' AND time_ms >= ?1 AND project_id = ?2"
+    " AND reason = ?3 AND message = ?4";
 static const char SQL_CLUSTER[] = "SELECT name, uuid FROM clusters WHERE id = ?";
 
 enum {
@@ -27,24 +30,30 @@ struct place {
     const char *name;
 };
 
-static int add_of_unit(struct db_conn *conn, const struct place *place, const char *reason, const char *message,
-                       int64_t now_ms, const char *touched, struct error *err)
+// The event as one of that unit.
+static int add_at(struct db_conn *conn, const struct place *place, struct event event, struct error *err)
 {
     bool is_project = place->kind == ORG_UNIT_PROJECT;
     char number[24];
     snprintf(number, sizeof(number), "%" PRId64, place->id);
-    struct event event = {.department_id = is_project ? place->department_id : place->id,
-                          .project_id = is_project ? place->id : 0,
-                          .time_ms = now_ms,
+    event.department_id = is_project ? place->department_id : place->id;
+    event.project_id = is_project ? place->id : 0;
+    event.object_kind = is_project ? "Project" : "Department";
+    event.object_name = place->name;
+    event.object_uuid = number;
+    return db_add_event(conn, &event, err);
+}
+
+static int add_of_unit(struct db_conn *conn, const struct place *place, const char *reason, const char *message,
+                       int64_t now_ms, const char *touched, struct error *err)
+{
+    struct event event = {.time_ms = now_ms,
                           .type = EVENT_NORMAL,
                           .reason = reason,
                           .message = message,
                           .source = "control-plane",
-                          .object_kind = is_project ? "Project" : "Department",
-                          .object_name = place->name,
-                          .object_uuid = number,
                           .touched = touched};
-    return db_add_event(conn, &event, err);
+    return add_at(conn, place, event, err);
 }
 
 static struct place place_of(const struct org_unit *unit)
@@ -149,6 +158,29 @@ static int add_of_pool(struct db_conn *conn, const struct node_pool *pool, const
                           .object_uuid = number,
                           .touched = touched};
     return db_add_event(conn, &event, err);
+}
+
+int org_events_add_notice_once(struct db_conn *conn, const struct project_notice *notice, int64_t now_ms,
+                               struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL_FIND_NOTICE, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, notice->since_ms);
+    db_bind_int(stmt, 2, notice->project_id);
+    db_bind_text(stmt, 3, notice->reason);
+    db_bind_text(stmt, 4, notice->message);
+    int rc = db_step(conn, stmt, err);
+    db_release(conn, stmt);
+    if (rc != 0)
+        return rc < 0 ? -1 : 0;
+    struct place place = {ORG_UNIT_PROJECT, notice->project_id, notice->department_id, notice->project_name};
+    struct event event = {.time_ms = now_ms,
+                          .type = EVENT_WARNING,
+                          .reason = notice->reason,
+                          .message = notice->message,
+                          .source = "scheduler"};
+    return add_at(conn, &place, event, err);
 }
 
 int org_events_add_pool_creation(struct db_conn *conn, const struct node_pool *pool, struct error *err)

@@ -1,6 +1,6 @@
 // What happens to departments, projects, node pools and the cluster's name, as events with who did it and what changed
 // from what to what: written where the rows are, in the same transaction. What the server itself makes, such as a new
-// installation's first units, is not told. Inside db/ alone.
+// installation's first units, is not told. Inside db/ alone, but for notices.
 #pragma once
 #include "model/org_unit.h"
 
@@ -20,6 +20,16 @@ int org_events_add_deletion_wish(struct db_conn *conn, enum org_unit_kind kind, 
                                  int64_t now_ms, struct error *err);
 int org_events_add_deletion(struct db_conn *conn, enum org_unit_kind kind, int64_t id, int64_t now_ms,
                             struct error *err);
+
+// A warning about a project.
+struct project_notice {
+    int64_t department_id, project_id;
+    const char *project_name, *reason, *message;
+    int64_t since_ms; // nothing where it was told since then
+};
+// Two statements.
+int org_events_add_notice_once(struct db_conn *conn, const struct project_notice *notice, int64_t now_ms,
+                               struct error *err);
 
 int org_events_add_pool_creation(struct db_conn *conn, const struct node_pool *pool, struct error *err);
 int org_events_add_pool_change(struct db_conn *conn, const struct node_pool *before, const struct node_pool *after,

@@ -5,6 +5,7 @@
 #include "base/json_writer.h"
 #include "db/db.h"
 #include "db/events.h"
+#include "db/events/org_events.h"
 #include "db/nodes.h"
 #include "db/org_units.h"
 #include "db/pods.h"
@@ -296,7 +297,7 @@ static int write_nodes(struct db_conn *conn, const struct turn *turn, struct err
 static int write_notices(struct db_conn *conn, const struct turn *turn, struct error *err)
 {
     for (size_t i = 0; i < turn->notice_count; i++)
-        if (db_add_notice_once(conn, &turn->notices[i], turn->now_ms, err) < 0)
+        if (org_events_add_notice_once(conn, &turn->notices[i], turn->now_ms, err) < 0)
             return -1;
     return 0;
 }

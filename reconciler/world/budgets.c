@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/quantity.h"
 #include "db/db.h"
-#include "db/events.h"
+#include "db/events/org_events.h"
 #include "db/usage_days.h"
 
 #include <math.h>
@@ -32,6 +32,7 @@ struct use {
 struct budget_project {
     int64_t id, department_id;
     char *name;
+    char *spent, *person_spent; // clauses: its budget, or one of its people's, is used up
     struct budget terms;
     int64_t start_ms, end_ms; // of the period
     int64_t advanced_ms;
@@ -52,6 +53,8 @@ static void done_project(struct budget_project *project)
         free(project->uses[i].person);
     free(project->uses);
     free(project->name);
+    free(project->spent);
+    free(project->person_spent);
 }
 
 static void drop(struct budgets *budgets)
@@ -195,6 +198,27 @@ static bool has_period_ended(const struct budgets *budgets, int64_t now_ms)
     return false;
 }
 
+// "budget of 100 GPU hours for November 2026"
+static const char *name_budget(const struct budget_project *project, int64_t limit, struct arena *arena)
+{
+    char hours[QUANTITY_TEXT_SIZE], period[BUDGET_WORDS_SIZE];
+    quantity_format_milli(limit, hours);
+    budget_period_words(project->terms.period, project->start_ms, period);
+    return arena_printf(arena, "budget of %s GPU hour%s for %s", hours, limit == 1000 ? "" : "s", period);
+}
+
+static void make_clauses(struct budget_project *project)
+{
+    struct arena arena;
+    arena_init(&arena);
+    project->spent = memory_strdup(arena_printf(&arena, "Project %s has used up its %s", project->name,
+                                                name_budget(project, project->terms.hours_milli, &arena)));
+    project->person_spent =
+        memory_strdup(arena_printf(&arena, "Its submitter has used up the %s that each person of project %s has",
+                                   name_budget(project, project->terms.person_hours_milli, &arena), project->name));
+    arena_done(&arena);
+}
+
 static struct budget_project new_project(const struct project_row *row, int64_t now_ms)
 {
     struct budget_project project = {.id = row->id,
@@ -204,6 +228,7 @@ static struct budget_project new_project(const struct project_row *row, int64_t 
                                      .is_new = true,
                                      .advanced_ms = now_ms};
     budget_period_around(row->budget.period, now_ms, &project.start_ms, &project.end_ms);
+    make_clauses(&project);
     use_of(&project, "");
     return project;
 }
@@ -244,14 +269,13 @@ static void count_held(struct budgets *budgets, const struct cache *cache)
         for (size_t k = 0; k < budgets->projects[i].count; k++)
             budgets->projects[i].uses[k].held_milli = 0;
     for (const struct cache_pod *pod; (pod = id_map_next(&cache->pods, &position));) {
-        if (!pod_status_holds_place(pod->status) || pod->gpu_allocated_milli <= 0)
-            continue;
-        struct budget_project *project = find_project(budgets, pod->workload->project_id);
+        int64_t milli = cache_gpus_held(pod);
+        struct budget_project *project = milli > 0 ? find_project(budgets, pod->workload->project_id) : NULL;
         if (!project)
             continue;
-        use_of(project, "")->held_milli += pod->gpu_allocated_milli;
+        use_of(project, "")->held_milli += milli;
         if (pod->workload->created_by[0])
-            use_of(project, pod->workload->created_by)->held_milli += pod->gpu_allocated_milli;
+            use_of(project, pod->workload->created_by)->held_milli += milli;
     }
 }
 
@@ -267,15 +291,6 @@ static void advance(struct budget_project *project, int64_t now_ms)
     for (size_t i = 0; i < project->count; i++)
         project->uses[i].milli_ms = used_by(project, &project->uses[i], now_ms);
     project->advanced_ms = now_ms;
-}
-
-// "budget of 100 GPU hours for November 2026"
-static const char *name_budget(const struct budget_project *project, int64_t limit, struct arena *arena)
-{
-    char hours[QUANTITY_TEXT_SIZE], period[BUDGET_WORDS_SIZE];
-    quantity_format_milli(limit, hours);
-    budget_period_words(project->terms.period, project->start_ms, period);
-    return arena_printf(arena, "budget of %s GPU hour%s for %s", hours, limit == 1000 ? "" : "s", period);
 }
 
 static void tell(struct budget_notices *notices, const struct budget_project *project, const struct use *use,
@@ -383,17 +398,13 @@ int64_t budgets_due_ms(struct budgets *budgets)
 
 // The whole project's counts before the person's. Who has used nothing has none of their own to have used up, but for
 // one of nothing at all.
-static const char *make_clause(const struct budget_project *project, const char *person, struct arena *arena)
+static const char *find_clause(const struct budget_project *project, const char *person)
 {
-    const struct use *whole = find_use(project, ""), *own = find_use(project, person);
-    if (whole && whole->spending == SPENDING_OVER)
-        return arena_printf(arena, "Project %s has used up its %s", project->name,
-                            name_budget(project, project->terms.hours_milli, arena));
+    const struct use *own = find_use(project, person);
+    if (project->uses[0].spending == SPENDING_OVER)
+        return project->spent;
     bool is_over = own ? own->spending == SPENDING_OVER : project->terms.person_hours_milli == 0;
-    return is_over && person[0]
-               ? arena_printf(arena, "Its submitter has used up the %s that each person of project %s has",
-                              name_budget(project, project->terms.person_hours_milli, arena), project->name)
-               : NULL;
+    return is_over && person[0] ? project->person_spent : NULL;
 }
 
 const char *budgets_clause(struct budgets *budgets, int64_t project_id, const char *person, struct arena *arena,
@@ -401,32 +412,19 @@ const char *budgets_clause(struct budgets *budgets, int64_t project_id, const ch
 {
     pthread_mutex_lock(&budgets->lock);
     const struct budget_project *project = find_project(budgets, project_id);
-    const char *clause = project ? make_clause(project, person, arena) : NULL;
+    const char *clause = project ? arena_strdup(arena, find_clause(project, person)) : NULL;
     *out_until_ms = clause ? project->end_ms : 0;
-    *out_refuses = clause && project->terms.refuses;
+    if (out_refuses)
+        *out_refuses = clause && project->terms.refuses;
     pthread_mutex_unlock(&budgets->lock);
     return clause;
-}
-
-void budgets_keep(struct budgets *budgets, const struct world *world, struct cache_workload *const *rows,
-                  struct snapshot_workload *workloads, size_t count, struct arena *arena)
-{
-    pthread_mutex_lock(&budgets->lock);
-    for (size_t i = 0; i < count && budgets->count > 0; i++) {
-        const struct budget_project *project = find_project(budgets, world->rows.projects[workloads[i].project].id);
-        if (!project || !workloads[i].preemptible)
-            continue;
-        workloads[i].over_budget = make_clause(project, rows[i]->created_by, arena);
-        workloads[i].over_budget_until_ms = workloads[i].over_budget ? project->end_ms : 0;
-    }
-    pthread_mutex_unlock(&budgets->lock);
 }
 
 static void read_use(const struct budget_project *project, const struct use *use, int64_t now_ms,
                      struct budget_use *out)
 {
-    int64_t limit = limit_of(project, use);
-    *out = (struct budget_use){.used_milli_ms = used_by(project, use, now_ms),
+    int64_t limit = limit_of(project, use), at_ms = now_ms > project->advanced_ms ? now_ms : project->advanced_ms;
+    *out = (struct budget_use){.used_milli_ms = used_by(project, use, at_ms),
                                .held_milli = use->held_milli,
                                .hours_milli = limit,
                                .is_over = use->spending == SPENDING_OVER,
@@ -441,14 +439,13 @@ bool budgets_read(struct budgets *budgets, int64_t project_id, int64_t now_ms, s
     pthread_mutex_lock(&budgets->lock);
     const struct budget_project *project = find_project(budgets, project_id);
     if (project) {
-        int64_t at_ms = now_ms > project->advanced_ms ? now_ms : project->advanced_ms;
         *out_state =
             (struct budget_state){.terms = project->terms, .start_ms = project->start_ms, .end_ms = project->end_ms};
-        read_use(project, &project->uses[0], at_ms, &out_state->whole);
+        read_use(project, &project->uses[0], now_ms, &out_state->whole);
         out_state->people = arena_array(arena, project->count, sizeof(*out_state->people));
         for (size_t i = 1; i < project->count; i++) {
             struct budget_use *person = &out_state->people[out_state->people_count++];
-            read_use(project, &project->uses[i], at_ms, person);
+            read_use(project, &project->uses[i], now_ms, person);
             person->name = arena_strdup(arena, project->uses[i].person);
         }
     }
@@ -462,7 +459,7 @@ void budgets_each(struct budgets *budgets, int64_t now_ms, budget_fn fn, void *c
     for (size_t i = 0; i < budgets->count; i++) {
         const struct budget_project *project = &budgets->projects[i];
         struct budget_use use;
-        read_use(project, &project->uses[0], now_ms > project->advanced_ms ? now_ms : project->advanced_ms, &use);
+        read_use(project, &project->uses[0], now_ms, &use);
         fn(context, project->name, &use);
     }
     pthread_mutex_unlock(&budgets->lock);

@@ -13,7 +13,7 @@ struct error;
 struct budget_project;
 
 struct budget_notices {
-    struct project_notice *items; // db/events.h
+    struct project_notice *items; // db/events/org_events.h
     size_t count, capacity;
 };
 
@@ -40,12 +40,9 @@ void budgets_hold(struct budgets *budgets, const struct cache *cache, int64_t no
 int64_t budgets_due_ms(struct budgets *budgets);
 
 // The budget that is used up of who submits to the project, as a clause of the arena's, until when, and whether
-// submissions are refused for it. NULL: none is used up.
+// submissions are refused for it (may be NULL). NULL: none is used up.
 const char *budgets_clause(struct budgets *budgets, int64_t project_id, const char *person, struct arena *arena,
                            int64_t *out_until_ms, bool *out_refuses);
-// Says so in the snapshot's workloads; workloads[i] is the row behind the snapshot's i.
-void budgets_keep(struct budgets *budgets, const struct world *world, struct cache_workload *const *rows,
-                  struct snapshot_workload *workloads, size_t count, struct arena *arena);
 // Calls fn with what each project with a budget has used, people left out, in the order of their names. fn may not
 // block.
 typedef void (*budget_fn)(void *context, const char *project, const struct budget_use *use);

@@ -136,5 +136,10 @@ void cache_set_gpu_memory(struct cache_pod *pod, const int32_t *used_mib, size_t
 void cache_set_devices(struct cache_pod *pod, const uint32_t *indices, size_t count, const char *groups_json);
 // [0,1]: the devices that it holds.
 const char *cache_indices_json(const struct cache_pod *pod, struct arena *arena);
+// The GPUs that the pod holds at the moment, in thousandths.
+static inline int64_t cache_gpus_held(const struct cache_pod *pod)
+{
+    return pod_status_holds_place(pod->status) ? pod->gpu_allocated_milli : 0;
+}
 // NULL: none. groups_json: of a shared request, or NULL.
 void cache_set_promise(struct cache_pod *pod, const char *node_name, const char *groups_json);

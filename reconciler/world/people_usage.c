@@ -219,12 +219,12 @@ void people_usage_hold(struct people_usage *usage, const struct cache *cache, in
         usage->people[i].held_gpus = 0;
     for (const struct cache_pod *pod; (pod = id_map_next(&cache->pods, &position));) {
         const struct cache_workload *workload = pod->workload;
-        if (!pod_status_holds_place(pod->status) || pod->gpu_allocated_milli <= 0 || !workload->created_by[0])
+        int64_t milli = cache_gpus_held(pod);
+        if (milli == 0 || !workload->created_by[0])
             continue;
         uint32_t project = world_project(cache->world, workload->project_id);
         if (project != SNAPSHOT_NONE && cache->world->rows.projects[project].is_fair_among_people)
-            use_of(usage, workload->project_id, workload->created_by)->held_gpus +=
-                (double)pod->gpu_allocated_milli / 1000;
+            use_of(usage, workload->project_id, workload->created_by)->held_gpus += (double)milli / 1000;
     }
 }
 

@@ -22,6 +22,7 @@ enum {
 
 struct builder {
     struct cache *cache;
+    struct budgets *budgets;
     struct arena *arena;
     struct live_snapshot *live;
     struct snapshot_workload *workloads;
@@ -324,6 +325,9 @@ static void add_workload(struct builder *builder, struct cache_workload *workloa
         .promise = workload->promise >= 0 ? (uint32_t)workload->promise : SNAPSHOT_PROMISE_NONE,
         .first_pod = (uint32_t)snapshot->pod_count,
     };
+    if (out->preemptible)
+        out->over_budget = budgets_clause(builder->budgets, workload->project_id, workload->created_by, builder->arena,
+                                          &out->over_budget_until_ms, NULL);
     bool has_pools = set_pools(builder, workload, out);
     add_pods(builder, workload, index, suffix);
     out->pod_count = (uint32_t)(snapshot->pod_count - out->first_pod);
@@ -412,6 +416,7 @@ void snapshot_build(struct cache *cache, struct budgets *budgets, int64_t now_ms
     snapshot->project_count = world->rows.project_count;
     struct builder builder = {
         .cache = cache,
+        .budgets = budgets,
         .arena = arena,
         .live = out_live,
         .workloads = arena_array(arena, cache->workload_count, sizeof(struct snapshot_workload)),
@@ -425,20 +430,20 @@ void snapshot_build(struct cache *cache, struct budgets *budgets, int64_t now_ms
     size_t count = world->rows.pool_count ? choose_workloads(&builder, drafts) : 0;
     for (size_t i = 0; i < count; i++)
         add_workload(&builder, drafts[i].workload, drafts[i].project, drafts[i].suffix);
-    budgets_keep(budgets, world, out_live->workloads, builder.workloads, snapshot->workload_count, arena);
     gate_beyond_waiting(world, builder.workloads, snapshot->workload_count, builder.pods, arena);
     snapshot->workloads = builder.workloads;
     snapshot->pods = builder.pods;
 }
 
 void snapshot_build_one(struct cache_workload *workload, uint32_t project, const char *suffix, struct world *world,
-                        int64_t now_ms, struct arena *arena, struct live_snapshot *out_live)
+                        struct budgets *budgets, int64_t now_ms, struct arena *arena, struct live_snapshot *out_live)
 {
     struct cache cache = {.world = world};
     snapshot_defaults(&out_live->snapshot);
     out_live->snapshot.now_ms = now_ms;
     struct builder builder = {
         .cache = &cache,
+        .budgets = budgets,
         .arena = arena,
         .live = out_live,
         .workloads = arena_array(arena, 1, sizeof(struct snapshot_workload)),

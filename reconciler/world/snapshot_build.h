@@ -12,6 +12,6 @@ struct live_snapshot {
 
 // A workload alone, which is in no cache: its pods are all pending. out_live's snapshot has it and nothing else.
 void snapshot_build_one(struct cache_workload *workload, uint32_t project, const char *suffix, struct world *world,
-                        int64_t now_ms, struct arena *arena, struct live_snapshot *out_live);
+                        struct budgets *budgets, int64_t now_ms, struct arena *arena, struct live_snapshot *out_live);
 void snapshot_build(struct cache *cache, struct budgets *budgets, int64_t now_ms, struct arena *arena,
                     struct live_snapshot *out_live);
