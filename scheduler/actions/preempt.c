@@ -102,7 +102,7 @@ static void explain_nobody(struct search *search)
 {
     struct cycle *cycle = search->cycle;
     const struct queue *queue = cycle_queue(search->pool, search->workload);
-    if (search->candidate_count == 0 && evictions_would_not_help(cycle, search->pool, search->workload))
+    if (search->candidate_count == 0 && (search->workload->takes_own || search->workload->takes_kept))
         return; // the submitter's bound or the budget says it all
     struct amounts requested = unit_amounts(cycle, search->workload, search->pool->smallest_gpu_memory_mib);
     enum resource r = wording_resource(requested);
