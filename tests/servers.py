@@ -103,6 +103,15 @@ class Answer:
         return f"<{self.status} {self.body[:400]!r}>"
 
 
+def moved_clock(path):
+    """The environment of a server whose clock is as many seconds ahead as the file says."""
+    return {
+        "LD_PRELOAD": str(pathlib.Path(PRORATA).with_name("shift_clock.so")),
+        "PRORATA_SHIFT_CLOCK": str(path),
+        "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0",
+    }
+
+
 class Server:
     """A running `prorata serve`. Use start(), kill() and stop() to try restarts."""
 

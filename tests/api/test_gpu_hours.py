@@ -1,11 +1,10 @@
 """Budgets of GPU hours: used up, they keep work within its quota, or new work out; who looks reads what is used."""
 
 import datetime
-import os
 import pathlib
 
 import pytest
-from servers import PRORATA, Server
+from servers import Server, moved_clock
 from test_access import make_caller
 from test_person_bounds import Person, set_rules, wait_sentence
 
@@ -19,15 +18,7 @@ class Clocked(Server):
         self.clock = pathlib.Path(folder) / "shift"
         self.seconds = 0
         self.write()
-        super().__init__(
-            folder,
-            *arguments,
-            environment={
-                "LD_PRELOAD": str(pathlib.Path(PRORATA).with_name("shift_clock.so")),
-                "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0",
-                "PRORATA_SHIFT_CLOCK": str(self.clock),
-            },
-        )
+        super().__init__(folder, *arguments, environment=moved_clock(self.clock))
 
     def write(self):
         part = self.clock.with_suffix(".part")

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 
 import pytest
-from servers import PRORATA, Server
+from servers import PRORATA, Server, moved_clock
 
 
 def verify(data):
@@ -54,11 +54,7 @@ def test_a_chain_that_nobody_touched_is_whole(data):
 @pytest.mark.parametrize("seconds", [3 * 10**11, -(10**10)], ids=["beyond the year 9999", "before 1970"])
 def test_heads_of_a_clock_that_no_line_can_say_are_whole(folder, seconds):
     (folder / "shift").write_text(str(seconds))
-    shim = {
-        "LD_PRELOAD": str(pathlib.Path(PRORATA).with_name("shift_clock.so")),
-        "ASAN_OPTIONS": "verify_asan_link_order=0",
-    }
-    server = Server(folder, environment={**shim, "PRORATA_SHIFT_CLOCK": str(folder / "shift")}).start()
+    server = Server(folder, environment=moved_clock(folder / "shift")).start()
     server.sign_in()
     assert server.stop() == 0
     status, text = verify(server.data)

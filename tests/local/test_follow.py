@@ -2,14 +2,12 @@
 
 import contextlib
 import http.client
-import os
-import pathlib
 import re
 import struct
 
 import pytest
 from pods import log_of, pods_of, submit, wait_log
-from servers import PRORATA
+from servers import moved_clock
 
 # Numbers, until the file `end` is there; then the last of them once more.
 COUNTS = "i=0; until test -e end; do i=$((i+1)); echo $i; sleep 0.005; done; echo last $i"
@@ -246,12 +244,7 @@ def hasty(start, folder):
     clock = folder / "clock"
     clock.write_text("0")
     folder.chmod(0o755)  # pods have that clock, too
-    environment = {
-        "LD_PRELOAD": str(pathlib.Path(PRORATA).with_name("shift_clock.so")),
-        "PRORATA_SHIFT_CLOCK": str(clock),
-        "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0",
-    }
-    server = start("--token-lifetime", "60", **environment)
+    server = start("--token-lifetime", "60", **moved_clock(clock))
 
     def move(seconds):
         clock.write_text(str(int(clock.read_text()) + seconds))

@@ -11,28 +11,6 @@
 
 #define HOUR_MS (INT64_C(60) * 60 * 1000)
 
-static int set(struct db_conn *conn, void *context, struct error *err)
-{
-    const char *rules = context;
-    sqlite3_stmt *stmt;
-    if (db_prepare_once(conn, "UPDATE projects SET scheduling_rules_json = ?, revision = ? WHERE name = 'team-a'",
-                        &stmt, err) < 0)
-        return -1;
-    db_bind_text(stmt, 1, rules);
-    db_bind_int(stmt, 2, db_revision(conn));
-    int rc = db_run(conn, stmt, err);
-    db_release(conn, stmt);
-    db_touch_number(conn, CHANGE_PROJECT, 1);
-    return rc;
-}
-
-static void set_rules(struct live *live, char *rules)
-{
-    struct error err = {0};
-    check_int(db_write(live->db, set, rules, &err), 0, "the project's rules: %s", err.message);
-    live_run(live);
-}
-
 static int64_t project_id(struct live *live)
 {
     return live_number(live, "SELECT id FROM projects WHERE name = 'team-a'");
@@ -138,7 +116,7 @@ static void test_lives(uint64_t seed)
     uint64_t random = seed;
     live_open(&live, 2, 4);
     live_add_project(&live, "team-a", 4);
-    set_rules(&live, "{\"gpuHourBudget\":100,\"gpuHourBudgetPerPerson\":40,\"budgetPeriod\":\"week\"}");
+    live_set_rules(&live, "team-a", "{\"gpuHourBudget\":100,\"gpuHourBudgetPerPerson\":40,\"budgetPeriod\":\"week\"}");
     for (int step = 0; step < 150; step++)
         check_hours(&live, step, happen(&live, &works, &random, step));
     live_close(&live);
@@ -149,7 +127,7 @@ static void test_kept_within_the_quota(void)
     struct live live = {0};
     live_open(&live, 2, 4);
     live_add_project(&live, "team-a", 2);
-    set_rules(&live, "{\"gpuHourBudget\":4}");
+    live_set_rules(&live, "team-a", "{\"gpuHourBudget\":4}");
     live_submit(&live, &(struct live_spec){.name = "within", .project = "team-a", .gpus = 2});
     live_submit(&live, &(struct live_spec){.name = "beyond", .project = "team-a", .gpus = 2});
     live_run(&live);
@@ -168,7 +146,7 @@ static void test_kept_within_the_quota(void)
     check_int(
         live_number(&live, "SELECT count(*) FROM events WHERE reason = 'BudgetUsedUp' AND object_kind = 'Project'"), 1,
         "it is told");
-    set_rules(&live, "{\"gpuHourBudget\":4000}");
+    live_set_rules(&live, "team-a", "{\"gpuHourBudget\":4000}");
     live_advance(&live, 5000);
     check_text(live_phase(&live, "beyond"), "Running", "a larger budget");
     live_close(&live);

@@ -14,10 +14,6 @@
 #define HOUR_MS (60 * MINUTE_MS)
 #define STEP_MS (20 * MINUTE_MS)
 
-struct rules_job {
-    const char *rules;
-};
-
 static int reserve(struct db_conn *conn, void *context, struct error *err)
 {
     sqlite3_stmt *stmt;
@@ -30,29 +26,6 @@ static int reserve(struct db_conn *conn, void *context, struct error *err)
     db_release(conn, stmt);
     db_touch_number(conn, CHANGE_NODE_POOL, 1);
     return rc;
-}
-
-static int set(struct db_conn *conn, void *context, struct error *err)
-{
-    const struct rules_job *job = context;
-    sqlite3_stmt *stmt;
-    if (db_prepare_once(conn, "UPDATE projects SET scheduling_rules_json = ?, revision = ? WHERE name = 'team-a'",
-                        &stmt, err) < 0)
-        return -1;
-    db_bind_text(stmt, 1, job->rules);
-    db_bind_int(stmt, 2, db_revision(conn));
-    int rc = db_run(conn, stmt, err);
-    db_release(conn, stmt);
-    db_touch_number(conn, CHANGE_PROJECT, 1);
-    return rc;
-}
-
-static void set_rules(struct live *live, const char *rules)
-{
-    struct error err = {0};
-    struct rules_job job = {rules};
-    check_int(db_write(live->db, set, &job, &err), 0, "the project's rules: %s", err.message);
-    live_run(live);
 }
 
 static void jump(struct live *live, int64_t ms)
@@ -89,7 +62,7 @@ static void test_use(void)
     struct live live = {0};
     live_open(&live, 1, 8);
     live_add_project(&live, "team-a", 8);
-    set_rules(&live, "{\"fairAmongPeople\":true,\"fairHalfLifeSeconds\":14400}");
+    live_set_rules(&live, "team-a", "{\"fairAmongPeople\":true,\"fairHalfLifeSeconds\":14400}");
     live_submit(&live, &(struct live_spec){.name = "a", .project = "team-a", .gpus = 4, .person = "ann"});
     live_submit(&live, &(struct live_spec){.name = "b", .project = "team-a", .gpus = 1, .person = "bob"});
     live_run(&live);
@@ -105,11 +78,11 @@ static void test_use(void)
     live_run(&live);
     check_use(&live, "ann", ann, "read again after a crash");
     check_use(&live, "bob", bob, "read again after a crash");
-    set_rules(&live, "{\"fairAmongPeople\":true,\"fairHalfLifeSeconds\":36000}");
+    live_set_rules(&live, "team-a", "{\"fairAmongPeople\":true,\"fairHalfLifeSeconds\":36000}");
     check_use(&live, "ann", people_usage_of(4, 0, 6 * HOUR_MS, 8 * HOUR_MS, 10 * HOUR_MS), "another half-life");
-    set_rules(&live, "{\"fairAmongPeople\":false}");
+    live_set_rules(&live, "team-a", "{\"fairAmongPeople\":false}");
     check_int(use_of(&live, "ann"), 0, "switched off");
-    set_rules(&live, "{\"fairAmongPeople\":true}");
+    live_set_rules(&live, "team-a", "{\"fairAmongPeople\":true}");
     check_use(&live, "ann", people_usage_of(4, 0, 6 * HOUR_MS, 8 * HOUR_MS, 7 * 24 * HOUR_MS), "seven days by itself");
     live_close(&live);
 }
@@ -176,7 +149,7 @@ static void test_week(const struct week *week)
     live_open(&live, 2, 8);
     live_add_project(&live, "team-a", 16);
     check_int(db_write(live.db, reserve, NULL, &err), 0, "%s", err.message);
-    set_rules(&live, "{\"fairAmongPeople\":true}");
+    live_set_rules(&live, "team-a", "{\"fairAmongPeople\":true}");
     for (int64_t passed = 0; passed < 7 * 24 * HOUR_MS; passed += STEP_MS) {
         for (int i = 0; i < week->people; i++)
             top_up(&live, &week->habits[i], &dice, &next);

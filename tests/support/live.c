@@ -4,9 +4,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/timestamp.h"
-#include "base/uuid.h"
-#include "db/node_pools.h"
-#include "db/nodes.h"
 #include "db/org_seed.h"
 #include "db/org_units.h"
 #include "db/workloads.h"
@@ -21,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void must(int rc, const char *what, const struct error *err)
+void live_must(int rc, const char *what, const struct error *err)
 {
     if (rc == 0)
         return;
@@ -38,8 +35,8 @@ static void open_parts(struct live *live)
 {
     struct error err = {0};
     struct simulated_options simulated = {.speed = 1, .now_ms = live->has_threads ? NULL : now_of, .now_context = live};
-    must(db_open(&(struct db_options){.path = live->path, .reader_count = 3}, &live->db, &err), "db_open", &err);
-    must(simulated_create(&simulated, &live->simulated, &err), "simulated_create", &err);
+    live_must(db_open(&(struct db_options){.path = live->path, .reader_count = 3}, &live->db, &err), "db_open", &err);
+    live_must(simulated_create(&simulated, &live->simulated, &err), "simulated_create", &err);
     live->backend = (struct backend){.ops = &LIVE_BACKEND, .self = live};
     live->options.now_ms = live->has_threads ? NULL : now_of;
     live->options.now_context = live;
@@ -47,14 +44,14 @@ static void open_parts(struct live *live)
         struct journal_options journal = {.folder = live->journal_folder,
                                           .keep_ms = INT64_C(7) * 24 * 60 * 60 * 1000,
                                           .bound_bytes = live->journal_bound ? live->journal_bound : INT64_C(1) << 30};
-        must(journal_open(&journal, live->now_ms, &live->journal, &err), "journal_open", &err);
+        live_must(journal_open(&journal, live->now_ms, &live->journal, &err), "journal_open", &err);
     }
     live->options.journal = live->journal;
-    must(reconciler_create(live->db, &live->backend, &live->options, &live->reconciler, &err), "create", &err);
+    live_must(reconciler_create(live->db, &live->backend, &live->options, &live->reconciler, &err), "create", &err);
     if (live->has_threads)
-        must(reconciler_start(live->reconciler, &err), "start", &err);
+        live_must(reconciler_start(live->reconciler, &err), "start", &err);
     else
-        must(reconciler_begin(live->reconciler, &err), "begin", &err);
+        live_must(reconciler_begin(live->reconciler, &err), "begin", &err);
 }
 
 static void close_parts(struct live *live)
@@ -90,17 +87,17 @@ static int seed(struct db_conn *conn, void *context, struct error *err)
 void live_open(struct live *live, int node_count, int gpus)
 {
     struct error err = {0};
-    must(sodium_init() < 0 ? -1 : 0, "sodium_init", &err);
+    live_must(sodium_init() < 0 ? -1 : 0, "sodium_init", &err);
     log_configure(getenv("LIVE_LOG") ? LOG_DEBUG : LOG_WARN, false);
     live->now_ms = 1700000000000;
     live->options.sample_interval_ms = 1000;
     arena_init(&live->arena);
     snprintf(live->folder, sizeof(live->folder), "/tmp/prorata-live-XXXXXX");
-    must(mkdtemp(live->folder) ? 0 : -1, "mkdtemp", &err);
+    live_must(mkdtemp(live->folder) ? 0 : -1, "mkdtemp", &err);
     snprintf(live->path, sizeof(live->path), "%s/prorata.db", live->folder);
     snprintf(live->journal_folder, sizeof(live->journal_folder), "%s/journal", live->folder);
     open_parts(live);
-    must(db_write(live->db, seed, live, &err), "seed", &err);
+    live_must(db_write(live->db, seed, live, &err), "seed", &err);
     for (int i = 0; i < node_count; i++)
         live_add_node(live, arena_printf(&live->arena, "node%d", i), gpus, true);
 }
@@ -134,162 +131,6 @@ void live_use_threads(struct live *live)
     live->has_threads = true;
     live->now_ms = timestamp_now_ms();
     open_parts(live);
-}
-
-struct project_job {
-    struct live *live;
-    const char *name;
-    int64_t gpu_quota;
-};
-
-static const char SQL_SET_QUOTA[] =
-    "UPDATE queues SET gpu_deserved_milli = gpu_deserved_milli + ?3, revision = ?4 WHERE owner_kind = ?1 AND owner_id ="
-    " ?2";
-
-static int add_quota(struct db_conn *conn, const char *kind, int64_t owner_id, int64_t gpu_quota, struct error *err)
-{
-    sqlite3_stmt *stmt;
-    if (db_prepare(conn, SQL_SET_QUOTA, &stmt, err) < 0)
-        return -1;
-    db_bind_text(stmt, 1, kind);
-    db_bind_int(stmt, 2, owner_id);
-    db_bind_int(stmt, 3, gpu_quota * 1000);
-    db_bind_int(stmt, 4, db_revision(conn));
-    int rc = db_run(conn, stmt, err);
-    db_release(conn, stmt);
-    db_touch_number(conn, CHANGE_PROJECT, owner_id);
-    return rc;
-}
-
-static int add_project(struct db_conn *conn, void *context, struct error *err)
-{
-    struct project_job *job = context;
-    struct org_unit unit = {.kind = ORG_UNIT_PROJECT,
-                            .cluster_id = job->live->cluster_id,
-                            .department_id = job->live->department_id,
-                            .name = job->name,
-                            .description = "",
-                            .phase = "Ready",
-                            .created_by = "test",
-                            .updated_by = "test",
-                            .created_ms = job->live->now_ms,
-                            .updated_ms = job->live->now_ms};
-    if (db_create_org_unit(conn, &unit, NULL, &job->live->arena, err) < 0 ||
-        add_quota(conn, "project", unit.id, job->gpu_quota, err) < 0)
-        return -1;
-    return add_quota(conn, "department", job->live->department_id, job->gpu_quota, err);
-}
-
-void live_add_project(struct live *live, const char *name, int64_t gpu_quota)
-{
-    struct error err = {0};
-    struct project_job job = {live, name, gpu_quota};
-    must(db_write(live->db, add_project, &job, &err), "add_project", &err);
-}
-
-struct named_job {
-    struct live *live;
-    const char *name;
-};
-
-static int delete_project(struct db_conn *conn, void *context, struct error *err)
-{
-    const struct named_job *job = context;
-    sqlite3_stmt *stmt;
-    int64_t id = 0;
-    bool is_finished;
-    if (db_prepare_once(conn, "SELECT id FROM projects WHERE name = ?", &stmt, err) < 0)
-        return -1;
-    db_bind_text(stmt, 1, job->name);
-    if (db_step(conn, stmt, err) == 1)
-        id = db_column_int(stmt, 0);
-    db_release(conn, stmt);
-    return db_delete_project(conn, id, "test", job->live->now_ms, &is_finished, err);
-}
-
-void live_delete_project(struct live *live, const char *name)
-{
-    struct error err = {0};
-    struct named_job job = {live, name};
-    must(db_write(live->db, delete_project, &job, &err), "delete project", &err);
-}
-
-static int add_pool(struct db_conn *conn, void *context, struct error *err)
-{
-    const struct named_job *job = context;
-    struct node_pool pool = {0};
-    node_pool_defaults(&pool);
-    pool.cluster_id = job->live->cluster_id;
-    pool.name = job->name;
-    pool.label_key = "pool";
-    pool.label_value = job->name;
-    pool.created_by = pool.updated_by = "test";
-    pool.created_ms = pool.updated_ms = job->live->now_ms;
-    return db_create_node_pool(conn, &pool, err);
-}
-
-void live_add_pool(struct live *live, const char *name)
-{
-    struct error err = {0};
-    struct named_job job = {live, name};
-    must(db_write(live->db, add_pool, &job, &err), "pool", &err);
-}
-
-struct node_job {
-    struct live *live;
-    const char *name;
-    int gpus;
-    bool ready;
-    bool removes;
-};
-
-// The part of the name before a dash is the value of label `pool`.
-static const char *labels_of(const char *name, struct arena *arena)
-{
-    const char *dash = strchr(name, '-');
-    return dash ? arena_printf(arena, "{\"pool\":\"%.*s\"}", (int)(dash - name), name) : "{}";
-}
-
-static int change_node(struct db_conn *conn, void *context, struct error *err)
-{
-    struct node_job *job = context;
-    struct live *live = job->live;
-    if (job->removes)
-        return db_remove_node(conn, live->cluster_id, job->name, live->now_ms, err);
-    struct node node = {.cluster_id = live->cluster_id,
-                        .name = job->name,
-                        .status = job->ready ? NODE_STATUS_READY : NODE_STATUS_NOT_READY,
-                        .status_reason = "",
-                        .labels_json = labels_of(job->name, &live->arena),
-                        .taints_json = "[]",
-                        .gpu_count = job->gpus,
-                        .gpu_memory_mib = 81920,
-                        .gpu_type = "NVIDIA-H100",
-                        .mig_strategy = "none",
-                        .mig_instances_json = "{}",
-                        .cpu_milli = 64000,
-                        .memory_bytes = INT64_C(512) << 30,
-                        .max_pods = 110,
-                        .unhealthy_gpus_json = "[]",
-                        .ip = "",
-                        .version = "",
-                        .created_ms = live->now_ms,
-                        .updated_ms = live->now_ms};
-    return db_upsert_node(conn, &node, err);
-}
-
-void live_add_node(struct live *live, const char *name, int gpus, bool ready)
-{
-    struct error err = {0};
-    struct node_job job = {live, name, gpus, ready, false};
-    must(db_write(live->db, change_node, &job, &err), "node", &err);
-}
-
-void live_remove_node(struct live *live, const char *name)
-{
-    struct error err = {0};
-    struct node_job job = {live, name, 0, false, true};
-    must(db_write(live->db, change_node, &job, &err), "remove node", &err);
 }
 
 struct submit_job {
@@ -378,7 +219,7 @@ void live_submit(struct live *live, const struct live_spec *spec)
     struct error err = {0};
     struct submit_job job = {live, spec};
     live->now_ms++; // so that ages differ
-    must(db_write(live->db, submit, &job, &err), spec->name, &err);
+    live_must(db_write(live->db, submit, &job, &err), spec->name, &err);
 }
 
 struct wish_job {
@@ -410,7 +251,7 @@ static void make_wish(struct live *live, const char *name, enum workload_wish wh
 {
     struct error err = {0};
     struct wish_job job = {live, name, what};
-    must(db_write(live->db, wish, &job, &err), name, &err);
+    live_must(db_write(live->db, wish, &job, &err), name, &err);
 }
 
 void live_suspend(struct live *live, const char *name)
@@ -445,7 +286,7 @@ void live_run(struct live *live)
         struct error err = {0};
         if (live->crash_at && ++live->turns == live->crash_at)
             live_crash(live);
-        must(reconciler_turn(live->reconciler, &busy, &err), "turn", &err);
+        live_must(reconciler_turn(live->reconciler, &busy, &err), "turn", &err);
         if (live->crashes) {
             live_crash(live);
             busy = true;
@@ -470,7 +311,7 @@ const char *live_text(struct live *live, const char *sql)
     struct db_conn *conn = db_acquire(live->db);
     sqlite3_stmt *stmt;
     const char *text = NULL;
-    must(db_prepare_once(conn, sql, &stmt, &err), sql, &err);
+    live_must(db_prepare_once(conn, sql, &stmt, &err), sql, &err);
     if (db_step(conn, stmt, &err) == 1)
         text = db_column_text(stmt, 0, &live->arena);
     db_release(conn, stmt);

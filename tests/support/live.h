@@ -7,6 +7,8 @@
 #include "model/phase.h"
 #include "reconciler/reconciler.h"
 
+struct error;
+
 struct live {
     char folder[64];
     char path[96];
@@ -44,8 +46,12 @@ void live_crash(struct live *live);
 // From now on the reconciler and the backend run on threads of their own, by the wall clock.
 void live_use_threads(struct live *live);
 
+// Ends the program where rc is not 0.
+void live_must(int rc, const char *what, const struct error *err);
+
 void live_add_project(struct live *live, const char *name, int64_t gpu_quota);
 void live_delete_project(struct live *live, const char *name);
+void live_set_rules(struct live *live, const char *project, const char *rules); // schedulingRules as JSON; runs
 void live_add_pool(struct live *live, const char *name);                       // takes nodes whose name begins with its
 void live_add_node(struct live *live, const char *name, int gpus, bool ready); // or changes it
 void live_remove_node(struct live *live, const char *name);

@@ -8,7 +8,8 @@ import signal
 import time
 
 from rows import gangs_in_halves, pods_of
-from world import BUILD, World
+from servers import PRORATA
+from world import World
 
 GPUS = 4
 SETTLED_S = 60
@@ -46,7 +47,7 @@ class Machine(World):
         super().__init__(folder, seed)
 
     def arguments(self):
-        return ["--local-nvml", str(BUILD / "fake_nvml.so")]
+        return ["--local-nvml", str(pathlib.Path(PRORATA).with_name("fake_nvml.so"))]
 
     def environment(self):
         return {"PRORATA_FAKE_NVML": str(self.gpu_file)}

@@ -4,7 +4,6 @@ What runs its pods stands in local_world.py and kube_world.py."""
 import collections
 import http.client
 import os
-import pathlib
 import random
 import signal
 import subprocess
@@ -12,10 +11,9 @@ import threading
 import time
 
 from rows import rows_of
-from servers import PRORATA, Server
+from servers import Server, moved_clock
 
 DISK = "160m"
-BUILD = pathlib.Path(PRORATA).parent
 KINDS = ("trainings", "trainings", "trainings", "workspaces", "distributed")
 PATHS = {"Training": "trainings", "Workspace": "workspaces", "Distributed": "distributed"}
 
@@ -37,11 +35,7 @@ class World:
         self.clock_file = folder / "clock"
         self.shift = 0
         self.write_clock()
-        clock = {"LD_PRELOAD": str(BUILD / "shift_clock.so"), "PRORATA_SHIFT_CLOCK": str(self.clock_file)}
-        sanitizer = {
-            "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
-        }  # where it is built in
-        self.clock_environment = {**clock, **sanitizer}
+        self.clock_environment = moved_clock(self.clock_file)
         flags = ["--quick-start", "--retry-delay", "0.2", "--staleness-grace", "2", "--journal-bytes", str(8 << 20)]
         arguments = ["--backend", self.BACKEND, *self.arguments(), *flags]
         self.server = Server(self.disk, *arguments, environment={**self.clock_environment, **self.environment()})
