@@ -1,5 +1,5 @@
 // What is used of a project's budget of GPU hours, in words and as a bar's parts. Pure.
-import { count, gpus, plural } from "../format";
+import { gpus, plural } from "../format";
 import type { ProjectBudget } from "../types";
 import { poolParts } from "./shares";
 
@@ -19,7 +19,7 @@ function periodOf({ period, periodStart }: ProjectBudget) {
 const usedUpOn = (at: string | null | undefined, { periodEnd }: ProjectBudget) =>
   at && Date.parse(at) < Date.parse(periodEnd ?? "") ? dayOf(at) : "";
 
-const hours = (budget: number) => `${count(budget)} GPU hour${budget === 1 ? "" : "s"}`;
+const hours = (budget: number) => plural(budget, "GPU hour");
 
 /** What is used, and what follows from it; isOver: something waits for the next period. */
 export function budgetInWords(b: ProjectBudget): { one: string; two: string; isOver: boolean } {
