@@ -28,7 +28,7 @@ struct budget_use {
     int64_t held_milli;    // GPUs at the moment
     int64_t hours_milli;   // the budget; BUDGET_NONE
     bool is_over;
-    int64_t used_up_ms; // when it will be, if what is held stays so; INT64_MAX: not known
+    int64_t used_up_ms; // when it will be, if what is held stays so; INT64_MAX: not in this period
 };
 struct budget_state {
     struct budget terms;

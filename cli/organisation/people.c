@@ -6,28 +6,27 @@
 #include <stdio.h>
 #include <string.h>
 
-// The one named, else the default one.
-static int find_id(struct cli *cli, const char **out_name, const char **out_id, struct error *err)
+// The one named, else the default one; the caller's.
+static int find_project(struct cli *cli, json_t **out_project, struct error *err)
 {
-    json_t *project;
-    *out_name = cli->arguments.words[0];
-    if (!*out_name && cli_project_name(cli, out_name, err) < 0)
+    const char *name = cli->arguments.words[0];
+    if (!name && cli_project_name(cli, &name, err) < 0)
         return -1;
-    if (cli_find_project(cli, *out_name, &project, err) < 0)
-        return -1;
-    *out_id = arena_strdup(&cli->arena, cli_text(project, "id"));
-    json_decref(project);
-    return 0;
+    return cli_find_project(cli, name, out_project, err);
 }
 
 int run_project_people(struct cli *cli, struct error *err)
 {
     static const char *const TITLES[] = {"Person", "GPUs", "Running", "GPUs Waited For", "Waiting", "GPU Hours"};
-    const char *name, *id, *days = flag_text(&cli->arguments, "days");
-    json_t *answer, *person;
+    const char *days = flag_text(&cli->arguments, "days");
+    json_t *project, *answer, *person;
     size_t i;
-    if (find_id(cli, &name, &id, err) < 0 || cli_get(cli, &answer, err, "/api/v1/org-unit/projects/%s/people?days=%s",
-                                                     id, client_escape(&cli->client, days ? days : "30")) < 0)
+    if (find_project(cli, &project, err) < 0)
+        return -1;
+    int rc = cli_get(cli, &answer, err, "/api/v1/org-unit/projects/%s/people?days=%s", cli_text(project, "id"),
+                     client_escape(&cli->client, days ? days : "30"));
+    json_decref(project);
+    if (rc < 0)
         return -1;
     if (cli_output(cli) != OUTPUT_TABLE) {
         cli_print(cli, answer);
@@ -85,19 +84,32 @@ static void print_budget(struct cli *cli, const char *project, const json_t *bud
     cli_print_table(cli, &table);
 }
 
-int run_budget(struct cli *cli, struct error *err)
+static void say_none(const struct cli *cli, const json_t *project)
 {
-    const char *name, *id;
-    json_t *budget;
-    if (find_id(cli, &name, &id, err) < 0 || cli_get(cli, &budget, err, "/api/v1/org-unit/projects/%s/budget", id) < 0)
-        return -1;
-    if (cli_output(cli) != OUTPUT_TABLE)
-        cli_print(cli, budget);
-    else if (!json_object_get(budget, "period"))
+    const json_t *rules = cli_at(project, "effective.schedulingRules");
+    const char *name = cli_text(project, "name");
+    if (json_is_number(json_object_get(rules, "gpuHourBudget")) ||
+        json_is_number(json_object_get(rules, "gpuHourBudgetPerPerson")))
+        printf("The budget of project %s is not counted yet: ask again in a moment.\n", name);
+    else
         printf("Project %s has no budget of GPU hours; one is set by: %s project update %s --gpu-hours N\n", name,
                cli->program, name);
-    else
-        print_budget(cli, name, budget);
-    json_decref(budget);
-    return 0;
+}
+
+int run_budget(struct cli *cli, struct error *err)
+{
+    json_t *project, *budget;
+    if (find_project(cli, &project, err) < 0)
+        return -1;
+    int rc = cli_get(cli, &budget, err, "/api/v1/org-unit/projects/%s/budget", cli_text(project, "id"));
+    if (rc == 0 && cli_output(cli) != OUTPUT_TABLE)
+        cli_print(cli, budget);
+    else if (rc == 0 && !json_object_get(budget, "period"))
+        say_none(cli, project);
+    else if (rc == 0)
+        print_budget(cli, cli_text(project, "name"), budget);
+    if (rc == 0)
+        json_decref(budget);
+    json_decref(project);
+    return rc;
 }

@@ -429,8 +429,11 @@ static void read_use(const struct budget_project *project, const struct use *use
                                .hours_milli = limit,
                                .is_over = use->spending == SPENDING_OVER,
                                .used_up_ms = INT64_MAX};
-    if (limit != BUDGET_NONE && !out->is_over)
-        out->used_up_ms = reaches_at(project, use, limit * HOUR_MILLI);
+    if (limit == BUDGET_NONE || out->is_over)
+        return;
+    int64_t used_up_ms = reaches_at(project, use, limit * HOUR_MILLI);
+    if (used_up_ms < project->end_ms) // else the next period begins before
+        out->used_up_ms = used_up_ms;
 }
 
 bool budgets_read(struct budgets *budgets, int64_t project_id, int64_t now_ms, struct arena *arena,

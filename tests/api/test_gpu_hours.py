@@ -114,6 +114,10 @@ def test_a_notice_at_four_fifths_and_when_it_is_used_up(clocked):
     assert abs(datetime.datetime.fromisoformat(at) - clocked.now() - datetime.timedelta(hours=2)) < datetime.timedelta(
         minutes=30
     )
+    set_rules(clocked, "projects", "team-b", {"gpuHourBudget": 100000, "budgetPeriod": "week"})
+    clocked.wait_phase(submit(clocked, "long", 1, "team-b"), "Running")
+    clocked.wait_for("one held", lambda: budget(clocked, "team-b").get("allocatedGpus") == 1)
+    assert budget(clocked, "team-b")["usedUpAt"] is None, "the next week begins before"
     clocked.go_on(1.7 * HOUR)
     clocked.wait_for("the first notice", lambda: events_of(clocked))
     assert len(events_of(clocked)) == 1 and events_of(clocked)[0].startswith(
